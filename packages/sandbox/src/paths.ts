@@ -1,0 +1,13 @@
+/** Lexical facts about absolute, normalised paths. Nothing here looks at the disk. */
+
+/** True when `path` is `root` or lies below it. Both absolute and normalised, without a trailing slash. */
+export function isWithin(root: string, path: string): boolean {
+  return root === path || path.startsWith(root === '/' ? '/' : `${root}/`)
+}
+
+/** The longest of `roots` that holds `path`. */
+export function deepestRoot(roots: readonly string[], path: string): string | undefined {
+  return roots
+    .filter((root) => isWithin(root, path))
+    .reduce<string | undefined>((deepest, root) => (deepest === undefined || root.length > deepest.length ? root : deepest), undefined)
+}
