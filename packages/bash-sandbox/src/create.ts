@@ -1,0 +1,39 @@
+/** The executor without any host: one executor is one session with a provider of its own. */
+
+import { createBashRunner } from 'dsh-bash-local'
+import type { SandboxExecutionPolicy, SandboxProvider } from 'dsh-sandbox'
+import { createLocalSandboxProvider, type BackendChoice } from 'dsh-sandbox-local'
+import { localConfig, resolveConfig, type SandboxedBashConfigInput } from './config.ts'
+import { SandboxedBashExecutor, type SandboxedBash } from './executor.ts'
+
+/** Restrictions and grants beside mode and root. */
+export type PolicyOptions = Omit<SandboxExecutionPolicy, 'mode' | 'workspaceRoot' | 'sessionId'>
+
+export interface SandboxedBashOptions extends SandboxedBashConfigInput {
+  /** Absent: the first of the platform's ladder that works. */
+  readonly backend?: BackendChoice
+  readonly policy?: PolicyOptions
+  /** Confines instead of a provider of this host's own; the caller keeps it and disposes it. */
+  readonly provider?: SandboxProvider
+}
+
+/**
+ * Makes an executor and probes for its backend. Without a usable backend it is made all the same, since a later call may
+ * find one; every confined call rejects with `SandboxUnavailableError` until then.
+ *
+ * @throws {TypeError} an option that cannot be used, naming its key.
+ */
+export async function createSandboxedBash(options: SandboxedBashOptions): Promise<SandboxedBash> {
+  const { backend = 'auto', policy = {}, provider: given, ...input } = options
+  const config = resolveConfig(input)
+  const { mode, workspaceRoot } = config
+  const provider = given ?? createLocalSandboxProvider({ backend, untrustedRoots: untrustedRoots(workspaceRoot) })
+  if (mode !== 'danger-full-access') await provider.ready?.()
+  const disposeOwn = async () => (given === undefined ? provider.dispose?.() : undefined)
+  return new SandboxedBashExecutor(createBashRunner(localConfig(config)), provider, { ...policy, mode, workspaceRoot }, disposeOwn)
+}
+
+/** Nothing in what a command may write, or in the directory a checkout is worked from, is run outside the sandbox. */
+function untrustedRoots(workspaceRoot: string): string[] {
+  return [workspaceRoot, process.cwd()].filter((path) => path !== '/')
+}

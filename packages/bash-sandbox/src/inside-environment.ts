@@ -1,0 +1,36 @@
+/**
+ * Variables that must take effect inside the confinement only. A runner is a program too: were it started with
+ * `LD_PRELOAD`, the library would run outside.
+ */
+
+/** Names that a dynamic loader acts on before `main`, and glibc's own knobs. Source: ld.so(8), dyld(1). */
+const LOADER_NAME = /^(LD_|DYLD_|GLIBC_TUNABLES$|GCONV_PATH$|LOCPATH$|NLSPATH$)/
+
+/** Names that a runner sets to the session's temp; a caller's own value still wins. */
+const TEMP_NAMES: ReadonlySet<string> = new Set(['TMPDIR', 'TMP', 'TEMP', 'TMPPREFIX'])
+
+export interface SplitEnvironment {
+  /** What the runner is started with. */
+  readonly outside: Readonly<Record<string, string>>
+  /** What `env(1)` sets once confined. */
+  readonly inside: Readonly<Record<string, string>>
+}
+
+/** Splits a command's environment. `explicit` are the names that the caller itself set for this call. */
+export function splitEnvironment(
+  environment: Readonly<Record<string, string>>,
+  explicit: Readonly<Record<string, string>>,
+): SplitEnvironment {
+  const isInside = (name: string) => LOADER_NAME.test(name) || (TEMP_NAMES.has(name) && Object.hasOwn(explicit, name))
+  const entries = Object.entries(environment)
+  return {
+    outside: Object.fromEntries(entries.filter(([name]) => !isInside(name))),
+    inside: Object.fromEntries(entries.filter(([name]) => isInside(name))),
+  }
+}
+
+/** The argv that sets `inside` and becomes `argv`. */
+export function withEnvironment(inside: Readonly<Record<string, string>>, argv: readonly string[]): readonly string[] {
+  const assignments = Object.entries(inside).map(([name, value]) => `${name}=${value}`)
+  return assignments.length === 0 ? argv : ['env', ...assignments, ...argv]
+}

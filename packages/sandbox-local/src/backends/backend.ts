@@ -1,0 +1,44 @@
+/** What every backend offers: pure functions from a grounded policy to an argv, and its dialect. */
+
+import type { ConfinementChannel, RunnerFailureRule, SandboxBackend, SandboxEnforcement } from 'dsh-sandbox'
+import type { GroundedPolicy } from '../grounded-policy.ts'
+
+/** How a backend shows the file system to a command. */
+export interface View {
+  /** The session's temp as the command names it. */
+  readonly tempDir: string
+  /** Host directories replaced by others inside. */
+  readonly maskedRoots: readonly string[]
+  /** Host directories shown although a masked root holds them. */
+  readonly visibleRoots: readonly string[]
+}
+
+/** A backend that a probe has found or is about to try. */
+export interface Backend {
+  readonly backend: SandboxBackend
+  readonly enforcement: SandboxEnforcement
+  /** Programs run outside the confinement; each must lie outside every writable root. */
+  readonly runners: readonly string[]
+  /** True when the runner can report on a status descriptor. */
+  readonly reportsStatus: boolean
+  wrap(argv: readonly string[], policy: GroundedPolicy, channel: ConfinementChannel | undefined): readonly string[]
+  view(policy: GroundedPolicy): View
+}
+
+/**
+ * Words that a denied file operation leaves on stderr (strerror(3) of EROFS, EACCES, EPERM). bubblewrap's mounts answer
+ * EROFS; the Landlock layer inside answers EACCES for what no mount governs.
+ */
+export const DENIAL_DIALECT = {
+  bwrap: ['read-only file system', 'permission denied'],
+  landlock: ['permission denied'],
+  seatbelt: ['operation not permitted'],
+  custom: ['read-only file system', 'permission denied'],
+} as const satisfies Record<SandboxBackend, readonly string[]>
+
+/** The launcher's own failures. It runs before the command, so nothing else can have been printed. */
+export const LAUNCHER_FAILURE: RunnerFailureRule = {
+  allowedExitCodes: [125],
+  fatalSignatures: ['landlock-run: '],
+  soleOutput: true,
+}

@@ -1,0 +1,126 @@
+/**
+ * bubblewrap: mounts and namespaces. The host is read-only, `/dev` and `/proc` are fresh, `/tmp` is the session's own,
+ * and the launcher inside closes descriptors and puts Landlock underneath.
+ */
+
+import { isWithin, type ConfinementChannel, type RunnerFailureRule } from 'dsh-sandbox'
+import type { GroundedPolicy } from '../grounded-policy.ts'
+import type { HostFacts } from '../host.ts'
+import type { Backend, View } from './backend.ts'
+import { frontArgv, innerArgv, type Launcher } from './launcher.ts'
+import { tempEnvironment } from './temp-environment.ts'
+
+/** Where bubblewrap mounts the session's temp, unless the policy opens the host's. */
+const TMP = '/tmp'
+
+/**
+ * What root keeps: enough to use files of other users in the workspace, nothing that undoes a mount, makes a device,
+ * opens by handle, traces or loads. Bit numbers: linux/capability.h.
+ */
+const KEPT_CAPABILITIES = [
+  ['CAP_CHOWN', 0n],
+  ['CAP_DAC_OVERRIDE', 1n],
+  ['CAP_FOWNER', 3n],
+  ['CAP_FSETID', 4n],
+  ['CAP_SETGID', 6n],
+  ['CAP_SETUID', 7n],
+  ['CAP_NET_BIND_SERVICE', 10n],
+] as const
+const CAP_SETPCAP = 8n
+
+/** bubblewrap's own failures end it with 1 before anything else can print. Seen: bubblewrap 0.8.0. */
+export const BWRAP_FAILURE: RunnerFailureRule = {
+  allowedExitCodes: [1],
+  fatalSignatures: ['bwrap: '],
+  soleOutput: true,
+}
+
+/** bubblewrap at `path`. Without a launcher, bash closes descriptors inside and no Landlock lies underneath. */
+export function bwrapBackend(path: string, launcher: Launcher | undefined, host: HostFacts): Backend {
+  return {
+    backend: 'bwrap',
+    enforcement: 'full',
+    runners: launcher === undefined ? [path] : [path, launcher.path],
+    reportsStatus: launcher !== undefined,
+    wrap: (argv, policy, channel) => wrap(path, launcher, host, argv, policy, channel),
+    view: bwrapView,
+  }
+}
+
+function wrap(
+  path: string,
+  launcher: Launcher | undefined,
+  host: HostFacts,
+  argv: readonly string[],
+  policy: GroundedPolicy,
+  channel: ConfinementChannel | undefined,
+): readonly string[] {
+  const profile = [path, ...bwrapProfile(policy, host), ...boundingSetFlags(launcher, host)]
+  if (launcher === undefined) return [...profile, '--', ...descriptorCloser(argv)]
+  const inner = innerArgv(launcher, grants(policy), {}, argv, channel)
+  return frontArgv(launcher, [...profile, ...launcherFlags(launcher, policy), '--', ...inner], channel)
+}
+
+/** With CAP_SETPCAP the launcher empties the bounding set, which bubblewrap leaves full, and drops that capability too. */
+function boundingSetFlags(launcher: Launcher | undefined, host: HostFacts): readonly string[] {
+  return launcher !== undefined && host.uid === 0 && holds(host, CAP_SETPCAP) ? ['--cap-add', 'CAP_SETPCAP'] : []
+}
+
+/** Shows the launcher inside when private state had to be made below a masked root. */
+function launcherFlags({ path }: Launcher, policy: GroundedPolicy): readonly string[] {
+  return bwrapView(policy).maskedRoots.some((root) => isWithin(root, path)) ? ['--ro-bind', path, path] : []
+}
+
+/** The mounts and namespaces, up to but without `--`. Later mounts cover earlier ones. */
+export function bwrapProfile(policy: GroundedPolicy, host: HostFacts): readonly string[] {
+  const view = bwrapView(policy)
+  return [
+    '--die-with-parent',
+    '--unshare-pid',
+    '--unshare-ipc',
+    ...capabilityFlags(host),
+    ...['--ro-bind', '/', '/'],
+    ...['--dev', '/dev'],
+    ...['--proc', '/proc'],
+    ...(host.uid === 0 ? host.kernelKnobs.flatMap((knob) => ['--ro-bind-try', knob, knob]) : []),
+    ...['--bind', policy.temp, view.tempDir].filter(() => policy.tmp === 'private'),
+    ...view.visibleRoots.flatMap((root) => ['--ro-bind', root, root]),
+    ...policy.writable.flatMap(({ path }) => ['--bind', path, path]),
+    ...Object.entries(tempEnvironment(view.tempDir)).flatMap(([name, value]) => ['--setenv', name, value]),
+  ]
+}
+
+/** Only uid 0 is given capabilities, and only such as it holds: bubblewrap cannot add others. */
+function capabilityFlags(host: HostFacts): readonly string[] {
+  const kept = host.uid === 0 ? KEPT_CAPABILITIES.filter(([, bit]) => holds(host, bit)) : []
+  return ['--cap-drop', 'ALL', ...kept.flatMap(([name]) => ['--cap-add', name])]
+}
+
+function holds(host: HostFacts, bit: bigint): boolean {
+  return (host.capabilities >> bit) % 2n === 1n
+}
+
+/** `/tmp` is the session's, unless the policy opens the host's or some root of it holds `/tmp`. */
+export function bwrapView(policy: GroundedPolicy): View {
+  const workspace = policy.workspace.path
+  const tmpIsHosts = [policy.workspace, ...policy.writable].some(({ path }) => isWithin(path, TMP))
+  return {
+    tempDir: policy.tmp === 'host' || !tmpIsHosts ? TMP : policy.temp,
+    maskedRoots: tmpIsHosts ? ['/dev', '/proc'] : [TMP, '/dev', '/proc'],
+    visibleRoots: !tmpIsHosts && isWithin(TMP, workspace) ? [workspace] : [],
+  }
+}
+
+function grants(policy: GroundedPolicy) {
+  const { tempDir } = bwrapView(policy)
+  return { readable: ['/'], pinned: policy.writable, writable: [tempDir, '/dev'], devices: ['/dev'] }
+}
+
+/**
+ * Without a launcher: a bash that closes every descriptor above 2 and becomes the command. `-p` keeps it from
+ * evaluating BASH_ENV and exported functions itself (bash(1), "Invocation").
+ */
+function descriptorCloser(argv: readonly string[]): readonly string[] {
+  const script = 'for fd in /proc/self/fd/*; do fd=${fd##*/}; if ((fd > 2)); then eval "exec $fd>&-"; fi; done; exec -- "$@"'
+  return ['/bin/bash', '-p', '-c', script, 'bash', ...argv]
+}

@@ -1,0 +1,23 @@
+/** An operator's own runner: it gets bubblewrap's arguments and is held to the same probe. */
+
+import type { RunnerFailureRule } from 'dsh-sandbox'
+import type { HostFacts } from '../host.ts'
+import type { Backend } from './backend.ts'
+import { bwrapProfile, bwrapView } from './bwrap.ts'
+
+/** `runnerCommand` followed by a bubblewrap-shaped profile, `--` and the command. It closes descriptors itself. */
+export function customBackend(runnerCommand: readonly string[], host: HostFacts): Backend {
+  return {
+    backend: 'custom',
+    enforcement: 'full',
+    runners: runnerCommand.slice(0, 1),
+    reportsStatus: false,
+    wrap: (argv, policy) => [...runnerCommand, ...bwrapProfile(policy, host), '--', ...argv],
+    view: bwrapView,
+  }
+}
+
+/** The operator's words for "the runner failed before the command started". */
+export function customFailure(signatures: readonly string[]): RunnerFailureRule {
+  return { fatalSignatures: signatures, soleOutput: true }
+}

@@ -1,0 +1,30 @@
+/**
+ * Landlock alone: the launcher restricts itself and becomes the command. No right covers metadata (chmod, chown, utime,
+ * xattr) up to ABI 11, so enforcement is partial. `/tmp` is the host's and closed; TMPDIR names the session's temp.
+ */
+
+import type { GroundedPolicy } from '../grounded-policy.ts'
+import type { Backend, View } from './backend.ts'
+import { innerArgv, PLAIN_DEVICES, type Launcher } from './launcher.ts'
+import { tempEnvironment } from './temp-environment.ts'
+
+export function landlockBackend(launcher: Launcher): Backend {
+  return {
+    backend: 'landlock',
+    enforcement: 'partial',
+    runners: [launcher.path],
+    reportsStatus: true,
+    wrap: (argv, policy, channel) =>
+      innerArgv(launcher, grants(policy), tempEnvironment(landlockView(policy).tempDir), argv, channel),
+    view: landlockView,
+  }
+}
+
+function grants(policy: GroundedPolicy) {
+  const writable = policy.tmp === 'private' ? [policy.temp] : []
+  return { readable: ['/'], pinned: policy.writable, writable, devices: PLAIN_DEVICES }
+}
+
+export function landlockView(policy: GroundedPolicy): View {
+  return { tempDir: policy.tmp === 'host' ? '/tmp' : policy.temp, maskedRoots: [], visibleRoots: [] }
+}

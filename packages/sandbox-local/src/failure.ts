@@ -1,0 +1,59 @@
+/** Why a backend is not usable here, and what a person can do about it. */
+
+import type { SandboxBackend, SandboxEnforcement } from 'dsh-sandbox'
+
+/** One rung's failed step. */
+export interface BackendFailure {
+  /** `find`, `trust`, `version`, `ruleset`, `start`, `allow` (an allowed write failed) or `deny` (a denied one did not). */
+  readonly step: 'find' | 'trust' | 'version' | 'ruleset' | 'start' | 'allow' | 'deny'
+  /** What was seen, in one line. */
+  readonly detail: string
+  /** What to do, in one line. */
+  readonly fix: string
+}
+
+/** One rung of the ladder as it stands on this host. */
+export interface BackendReport {
+  readonly backend: SandboxBackend
+  readonly usable: boolean
+  readonly path?: string
+  readonly version?: string
+  /** Landlock's ABI, where it is known. */
+  readonly abi?: number
+  readonly enforcement?: SandboxEnforcement
+  /** What works less well than it could, and why. */
+  readonly note?: string
+  readonly failure?: BackendFailure
+}
+
+/** Every rung's failed step in one line. */
+export function describeFailures(reports: readonly BackendReport[]): string {
+  return reports
+    .flatMap(({ backend, failure }) =>
+      failure === undefined ? [] : [`${backend}: ${failure.step}: ${failure.detail} (fix: ${failure.fix})`],
+    )
+    .join('; ')
+}
+
+/** What bubblewrap prints when it cannot start, and the way out. The first match counts. */
+const START_FIXES: readonly (readonly [RegExp, string])[] = [
+  [
+    /setting up uid map: Permission denied|loopback: Failed RTM_NEWADDR/i,
+    'allow bubblewrap user namespaces in AppArmor: a profile for its path with "userns," (Ubuntu 24.04 ships one for /usr/bin/bwrap only)',
+  ],
+  [
+    /No permissions to create new namespace|Creating new namespace failed|nesting depth/i,
+    'allow user namespaces (kernel.unprivileged_userns_clone=1, user.max_user_namespaces above 0; in a container, a seccomp profile that allows them)',
+  ],
+  [
+    /Can't mount proc|Failed to make .* slave|mounting|remount/i,
+    'allow mounts in this container (an unmasked /proc, CAP_SYS_ADMIN or user namespaces), or use the Landlock backend',
+  ],
+  [/Permission denied|EACCES/i, 'let this user execute it, from a file system mounted without noexec'],
+  [/timed out/i, 'raise probeTimeoutMs, or see why starting a process takes so long here'],
+]
+
+/** The fix for what a runner printed when it did not start. */
+export function startFix(text: string): string {
+  return START_FIXES.find(([pattern]) => pattern.test(text))?.[1] ?? 'run `dsh-sandbox doctor` and read what the runner says'
+}
