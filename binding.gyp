@@ -1,0 +1,53 @@
+# The native targets, all of them for Linux. native/build.mjs runs this file and says how programs are linked.
+{
+  "variables": {
+    # -static-pie or -static where the C library allows it; -pie always works.
+    "program_link%": "-pie"
+  },
+  "target_defaults": {
+    "cflags": ["-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fstack-protector-strong"],
+    "cflags!": ["-Wno-unused-parameter"],
+    "cflags_cc!": ["-std=gnu++17", "-std=gnu++20"],
+    "cflags_cc": ["-std=c++17", "-fno-exceptions", "-fno-rtti"]
+  },
+  "conditions": [
+    ["OS=='linux'", {
+      "targets": [
+        {
+          "target_name": "landlock-run",
+          "type": "executable",
+          "win_delay_load_hook": "false",
+          "sources": [
+            "native/src/children.cc",
+            "native/src/descriptors.cc",
+            "native/src/landlock_core.cc",
+            "native/src/landlock_run.cc",
+            "native/src/launch_options.cc",
+            "native/src/privileges.cc",
+            "native/src/report.cc",
+            "native/src/signals.cc",
+            "native/src/supervise.cc"
+          ],
+          # It runs before each command: small, and with nothing to load.
+          "cflags": ["-Os", "-fPIE", "-ffunction-sections", "-fdata-sections", "-fno-asynchronous-unwind-tables"],
+          "cflags!": ["-O3", "-pthread"],
+          "ldflags": ["<(program_link)", "-Wl,--gc-sections", "-s"],
+          "ldflags!": ["-rdynamic", "-pthread"]
+        },
+        {
+          # Test only.
+          "target_name": "fault-run",
+          "type": "executable",
+          "win_delay_load_hook": "false",
+          "sources": ["native/test/fault_run.c"],
+          "cflags": ["-fPIE"],
+          "cflags!": ["-pthread"],
+          "ldflags": ["<(program_link)", "-s"],
+          "ldflags!": ["-rdynamic", "-pthread"]
+        }
+      ]
+    }, {
+      "targets": [{ "target_name": "landlock-run", "type": "none" }]
+    }]
+  ]
+}

@@ -1,0 +1,52 @@
+// Landlock and nothing else: what the running kernel offers, and restricting the calling thread to a list of grants.
+// No allocation, no environment, no output; failures are a step and an errno.
+#ifndef DSH_LANDLOCK_CORE_H
+#define DSH_LANDLOCK_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "failure.h"
+#include "unique_fd.h"
+
+namespace dsh {
+
+struct LandlockSupport {
+  int abi;     // as the kernel reports it; it may be higher than any that is known here
+  int errata;  // bit mask of fixed errata; 0 where the kernel cannot say
+};
+
+// Step `create-ruleset`: ENOSYS not built in, EOPNOTSUPP turned off at boot, EPERM barred by a container's filter.
+Failure probeLandlock(LandlockSupport* support);
+
+enum class GrantKind : uint8_t {
+  ReadOnly,         // execute and read
+  ReadWrite,        // ReadOnly and every other right but device nodes and device ioctls
+  PinnedReadWrite,  // ReadWrite, on one certain directory
+  Device,           // read, write, truncate and ioctl; skipped when the path does not exist
+};
+
+struct Grant {
+  GrantKind kind;
+  const char* path;
+  uint64_t device;  // st_dev; PinnedReadWrite only
+  uint64_t inode;   // st_ino; PinnedReadWrite only
+};
+
+struct Grants {
+  const Grant* items;
+  size_t count;
+};
+
+// Opens what a grant names, without reading it. The descriptor stays invalid for a device that does not exist.
+// Step `pin` for a pinned grant: ESTALE when another directory lies at the path, ELOOP for a symbolic link, ENOTDIR for
+// anything else. Step `open-grant` for the others.
+Failure openGrant(const Grant& grant, UniqueFd* opened);
+
+// Restricts the calling thread, and all that it starts from now on. Needs no_new_privs.
+// Steps `create-ruleset`, those of openGrant, `add-rule`, `restrict-self`.
+Failure restrictSelf(const LandlockSupport& support, const Grants& grants);
+
+}  // namespace dsh
+
+#endif
