@@ -6,7 +6,7 @@ import { AbortedBeforeSpawnError, checkRunnable, type EndedCommand, type Runnabl
 import type { ResolvedConfig } from './config.ts'
 import { spawnProcess, type SpawnedProcess, type StdioPlan } from './spawn.ts'
 import type { SpillStore } from './spill.ts'
-import { createStatusChannel, type StatusChannel } from './status-channel.ts'
+import { createStatusChannel, reportedExit, saysReady, type StatusChannel } from './status-channel.ts'
 import { supervise, type Sink, type Supervision } from './supervise.ts'
 import { checkWorkdir } from './workdir.ts'
 
@@ -54,7 +54,9 @@ export function beginCommand(
     const ended = attempt.failure.then((error) => endedUnspawned(command.spec, intake, error))
     return { ...begun, ended, kill: () => {} }
   }
-  const terms = { timeoutMs: way.timeoutMs, signal: command.spec.signal, graceMs: config.graceMs }
+  const { status } = intake
+  const runner = status === undefined ? undefined : { handedOver: () => saysReady(status.text()) }
+  const terms = { timeoutMs: way.timeoutMs, signal: command.spec.signal, graceMs: config.graceMs, runner }
   const supervision = supervise(attempt, sinksOf(attempt, intake), terms)
   return { ...begun, ended: endedSupervised(command.spec, intake, supervision), kill: supervision.kill }
 }
@@ -110,7 +112,9 @@ async function endedSupervised(
   supervision: Supervision,
 ): Promise<EndedCommand> {
   const { exitCode, signal, timedOut, aborted } = await supervision.outcome
-  return { exitCode, signal, timedOut, aborted, timeoutMs: spec.timeoutMs, ...takenIn(intake) }
+  const taken = takenIn(intake)
+  const exit = reportedExit(taken.statusText ?? '') ?? { exitCode, signal }
+  return { ...exit, timedOut, aborted, timeoutMs: spec.timeoutMs, ...taken }
 }
 
 function endedUnspawned(spec: BashExecSpec, intake: Intake, spawnError: NodeJS.ErrnoException): EndedCommand {

@@ -1,8 +1,13 @@
-/** What a runner says about itself on its own descriptor, as opposed to what the command prints. */
+/**
+ * What a runner says about itself and the command's end on its own descriptor, as opposed to what the command prints:
+ * `ready` or `failed STEP ERRNO PATH`, and in the end `exited N` or `signaled N`, a line each.
+ */
 
+import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
+import type { Exit } from './spawn.ts'
 
-/** A runner writes one short line; whatever is longer did not come from one. */
+/** A runner writes few short lines; whatever is longer did not come from one. */
 export const MAX_STATUS_BYTES = 4_096
 
 export interface StatusChannel {
@@ -29,4 +34,24 @@ export function createStatusChannel(): StatusChannel {
     },
     text: () => Buffer.concat(chunks).toString('utf8'),
   }
+}
+
+/** True once the runner has handed over to the command. */
+export function saysReady(text: string): boolean {
+  return /^ready$/m.test(text)
+}
+
+/** How the command ended, as its own parent saw it. Other runners in between turn a signal into a status. */
+export function reportedExit(text: string): Exit | undefined {
+  const [, how, number] = /^(exited|signaled) (\d+)$/m.exec(text) ?? []
+  if (how === 'exited') return { exitCode: Number(number), signal: null }
+  const signal = how === undefined ? undefined : signalName(Number(number))
+  return signal === undefined ? undefined : { exitCode: null, signal }
+}
+
+/** Real-time signals have numbers only; the runner's own exit then tells what there is to tell. */
+function signalName(number: number): NodeJS.Signals | undefined {
+  const entry = Object.entries(constants.signals).find(([, value]) => value === number)
+  // The keys of os.constants.signals are the signal names; Object.entries() widens them to string.
+  return entry?.[0] as NodeJS.Signals | undefined
 }

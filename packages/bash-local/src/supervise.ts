@@ -26,6 +26,16 @@ export interface Sink {
 
 export interface SupervisionTerms extends DeadlineTerms {
   readonly graceMs: number
+  /**
+   * The process is a runner that reports on itself and ends what its command leaves. `undefined`: it is the command.
+   */
+  readonly runner: Runner | undefined
+}
+
+/** What a runner has told so far. */
+export interface Runner {
+  /** False: the command does not exist yet, so there is nothing that TERM could let finish. */
+  handedOver(): boolean
 }
 
 /** How a process ended and which of our causes came before that. */
@@ -46,10 +56,10 @@ export function supervise(
   sinks: readonly Sink[],
   terms: SupervisionTerms,
 ): Supervision {
-  const group = followGroup(spawned.pid)
+  const group = followGroup(spawned.pid, terms.runner === undefined ? 'ours' : 'left-to-runner')
   adopt(group)
   // A cause that comes while the pipes drain still ends the group; it changes nothing about how the command ended.
-  const deadline = armDeadline(terms, () => void group.end(terms.graceMs))
+  const deadline = armDeadline(terms, () => void group.end(graceOf(terms)))
   const exited = new Promise<Outcome>((resolve) => {
     spawned.onExit((exit) => {
       group.leaderExited()
@@ -68,6 +78,10 @@ export function supervise(
     return outcome
   }
   return { outcome: untilNothingIsLeft(), kill: deadline.kill }
+}
+
+function graceOf({ graceMs, runner }: SupervisionTerms): number {
+  return runner === undefined || runner.handedOver() ? graceMs : 0
 }
 
 /** Only a process that had left the group can still hold the pipe; it gets SIGPIPE at its next write. */

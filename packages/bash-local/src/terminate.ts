@@ -33,8 +33,14 @@ export interface ProcessGroup {
   leaderExited(): void
 }
 
+/**
+ * Who ends processes outside the group: we do, or a runner that leads the group and ends what is below it when it is
+ * killed. That is then waited for, since killing the runner's own helpers would stop them in it.
+ */
+export type StrayCare = 'ours' | 'left-to-runner'
+
 /** Follows the group and session that `pid` leads. */
-export function followGroup(pid: number): ProcessGroup {
+export function followGroup(pid: number, strayCare: StrayCare = 'ours'): ProcessGroup {
   const startedAt = performance.now()
   const strays = createStrays(pid)
   let leaderGone = false
@@ -56,10 +62,13 @@ export function followGroup(pid: number): ProcessGroup {
   const look = () => {
     if (!groupIsGone() || strays.holdSession()) strays.find(table(), leaderGone ? [] : [pid])
   }
+  const signalStrays = (signal: NodeJS.Signals) => {
+    if (strayCare === 'ours') strays.signal(signal)
+  }
   const killNow = () => {
     look()
     signalGroup('SIGKILL')
-    strays.signal('SIGKILL')
+    signalStrays('SIGKILL')
   }
 
   // A leader that passes TERM on does so for its descendants; they get their own only when it is no longer there.
@@ -68,13 +77,15 @@ export function followGroup(pid: number): ProcessGroup {
     const tellStrays = () => {
       if (leaderGone && !straysTold) {
         straysTold = true
-        strays.signal('SIGTERM')
+        signalStrays('SIGTERM')
       }
       return allGone()
     }
     signalGroup('SIGTERM')
     if (await pollUntil(tellStrays, graceMs)) return
     killNow()
+    if (await pollUntil(allGone, KILL_WAIT_MS)) return
+    strays.signal('SIGKILL')
     await pollUntil(allGone, KILL_WAIT_MS)
   }
 
