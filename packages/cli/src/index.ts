@@ -1,0 +1,3 @@
+/** The `dsh-sandbox` command as a function. */
+
+export { main } from './main.ts'
