@@ -1,0 +1,81 @@
+/** What this host and this account have. In: words of {@link Need}. Out: the words that are missing. */
+
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { Need } from './corpus.ts'
+
+/** Bit numbers. Source: linux/capability.h. */
+const CAPABILITY = { CHOWN: 0, DAC_READ_SEARCH: 2, SYS_ADMIN: 21, MKNOD: 27 } as const
+
+function hasCapability(bit: number): boolean {
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
+  return ((BigInt(`0x${effective}`) >> BigInt(bit)) & 1n) === 1n
+}
+
+function hasProgram(name: string): boolean {
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)))
+}
+
+/** True when a process may trace one that it did not start. Source: Documentation/admin-guide/LSM/Yama.rst. */
+function tracesSiblings(): boolean {
+  const scope = '/proc/sys/kernel/yama/ptrace_scope'
+  return !existsSync(scope) || readFileSync(scope, 'utf8').trim() === '0' || process.getuid?.() === 0
+}
+
+function mayAccess(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode)
+    return true
+  } catch {
+    // Whatever access(2) says against it, the attack cannot use it either.
+    return false
+  }
+}
+
+function makesUserNamespaces(): boolean {
+  return spawnSync('unshare', ['-Urm', 'true'], { stdio: 'ignore' }).status === 0
+}
+
+const PRESENT: Readonly<Record<Need, () => boolean>> = {
+  python3: () => hasProgram('python3'),
+  perl: () => hasProgram('perl'),
+  git: () => hasProgram('git'),
+  gcc: () => hasProgram('gcc'),
+  unshare: () => hasProgram('unshare'),
+  'x86-64': () => process.arch === 'x64',
+  'sys-admin': () => hasCapability(CAPABILITY.SYS_ADMIN),
+  mknod: () => hasCapability(CAPABILITY.MKNOD),
+  chown: () => hasCapability(CAPABILITY.CHOWN),
+  'dac-read-search': () => hasCapability(CAPABILITY.DAC_READ_SEARCH),
+  'user-namespaces': makesUserNamespaces,
+  'ptrace-siblings': tracesSiblings,
+  // A container often has these read-only, or not at all, for root too.
+  'proc-sys': () => mayAccess('/proc/sys/vm/swappiness', constants.W_OK),
+  'sysrq-trigger': () => mayAccess('/proc/sysrq-trigger', constants.W_OK),
+  'init-root': () => mayAccess('/proc/1/root/var/tmp', constants.W_OK),
+}
+
+/**
+ * What no installation brings: an attack on it is closed by whatever this host runs in, so it cannot be proved there.
+ * Every other need is a failure where the backend is required.
+ */
+const CLOSED_FROM_OUTSIDE: readonly Need[] = ['x86-64', 'proc-sys', 'sysrq-trigger', 'init-root']
+
+/** True when no host of this kind could have all of `needs`. */
+export function areClosedFromOutside(needs: readonly Need[]): boolean {
+  return needs.every((need) => CLOSED_FROM_OUTSIDE.includes(need))
+}
+
+const answers = new Map<Need, boolean>()
+
+function isPresent(need: Need): boolean {
+  const answer = answers.get(need) ?? PRESENT[need]()
+  answers.set(need, answer)
+  return answer
+}
+
+/** Those of `needs` that this host or account lacks. */
+export function missingNeeds(needs: readonly Need[]): readonly Need[] {
+  return needs.filter((need) => !isPresent(need))
+}
