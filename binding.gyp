@@ -23,9 +23,11 @@
             "native/src/landlock_core.cc",
             "native/src/landlock_run.cc",
             "native/src/launch_options.cc",
+            "native/src/mounts.cc",
             "native/src/privileges.cc",
             "native/src/report.cc",
             "native/src/signals.cc",
+            "native/src/stdio_grants.cc",
             "native/src/supervise.cc"
           ],
           # It runs before each command: small, and with nothing to load.

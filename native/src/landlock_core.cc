@@ -28,6 +28,7 @@ uint8_t grantBit(GrantKind kind) {
     case GrantKind::PinnedReadWrite:
       return kWriteGrant;
     case GrantKind::Device:
+    case GrantKind::Stream:
       return kDeviceGrant;
   }
   return kNoGrant;
@@ -60,8 +61,9 @@ Failure addGrant(int ruleset, int abi, const Grant& grant) {
   struct stat found;
   if (fstat(target.get(), &found) != 0) return failedNow("open-grant", grant.path);
   const PathBeneathAttr rule = {grantedRights(abi, grant.kind, S_ISDIR(found.st_mode)), target.get()};
-  if (syscall(kSysAddRule, ruleset, kRulePathBeneath, &rule, 0) != 0) return failedNow("add-rule", grant.path);
-  return success();
+  if (syscall(kSysAddRule, ruleset, kRulePathBeneath, &rule, 0) == 0) return success();
+  // EBADFD: a pipe, which no rule can be about and none has to be (landlock_add_rule(2)).
+  return grant.kind == GrantKind::Stream && errno == EBADFD ? success() : failedNow("add-rule", grant.path);
 }
 
 }  // namespace
@@ -79,8 +81,8 @@ Failure openGrant(const Grant& grant, UniqueFd* opened) {
   if (grant.kind == GrantKind::PinnedReadWrite) return openPinned(grant, opened);
   UniqueFd fd(open(grant.path, O_PATH | O_CLOEXEC));
   if (!fd.valid()) {
-    const bool skipped = grant.kind == GrantKind::Device && errno == ENOENT;
-    return skipped ? success() : failedNow("open-grant", grant.path);
+    const bool mayBeMissing = grant.kind == GrantKind::Device || grant.kind == GrantKind::Stream;
+    return mayBeMissing && errno == ENOENT ? success() : failedNow("open-grant", grant.path);
   }
   *opened = static_cast<UniqueFd&&>(fd);
   return success();

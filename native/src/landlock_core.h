@@ -24,6 +24,7 @@ enum class GrantKind : uint8_t {
   ReadWrite,        // ReadOnly and every other right but device nodes and device ioctls
   PinnedReadWrite,  // ReadWrite, on one certain directory
   Device,           // read, write, truncate and ioctl; skipped when the path does not exist
+  Stream,           // Device, on one of our own descriptors; skipped when it cannot be the subject of a rule
 };
 
 struct Grant {

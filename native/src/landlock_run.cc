@@ -11,9 +11,11 @@
 #include "failure.h"
 #include "landlock_core.h"
 #include "launch_options.h"
+#include "mounts.h"
 #include "privileges.h"
 #include "report.h"
 #include "signals.h"
+#include "stdio_grants.h"
 #include "supervise.h"
 
 namespace dsh {
@@ -56,8 +58,10 @@ Failure checkPins(const Grants& grants) {
 }
 
 Failure applyLandlock(const LaunchOptions& options) {
-  const Grants grants = {options.grants, options.grantCount};
-  if (!options.landlock) return checkPins(grants);
+  if (!options.landlock) return checkPins({options.grants, options.grantCount});
+  // The parser leaves room for these behind its own.
+  const size_t streams = stdioGrants(options.grants + options.grantCount);
+  const Grants grants = {options.grants, options.grantCount + streams};
   LandlockSupport support;
   if (Failure failure = probeLandlock(&support)) return failure;
   return restrictSelf(support, grants);
@@ -72,6 +76,9 @@ Failure confine(const LaunchOptions& options) {
 Failure prepare(const LaunchOptions& options) {
   if (Failure failure = setEnvironment(options)) return failure;
   if (Failure failure = settleDescriptors(options)) return failure;
+  if (options.privateMounts) {
+    if (Failure failure = enterPrivateMounts()) return failure;
+  }
   return resetSignals(options.ignoreSignals ? StopSignals::Ignored : StopSignals::Default);
 }
 

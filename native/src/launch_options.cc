@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stdio_grants.h"
+
 namespace dsh {
 
 const char kHelp[] =
@@ -19,6 +21,7 @@ const char kHelp[] =
     "  --no-landlock                 everything but the Landlock rules\n"
     "  --passive                     only close descriptors, then run PROGRAM\n"
     "  --ignore-signals              with --passive: PROGRAM ignores SIGTERM, SIGINT and SIGHUP\n"
+    "  --private-mounts              with --passive: no later mount of the host reaches PROGRAM\n"
     "  --supervise                   stay as PROGRAM's parent: pass signals on, leave nobody behind\n"
     "  --guard                       with --supervise: nobody either when the launcher itself is killed\n"
     "  --setenv NAME=VALUE           set a variable in PROGRAM's environment\n"
@@ -67,9 +70,9 @@ class Parser {
     return {};
   }
 
-  // As many of each as there are arguments, so that argv is the only limit.
+  // As many of each as there are arguments, so that argv is the only limit, and room for those of the streams.
   bool allocate() {
-    const size_t room = static_cast<size_t>(argc_);
+    const size_t room = static_cast<size_t>(argc_) + kMaxStdioGrants;
     options_->grants = static_cast<Grant*>(calloc(room, sizeof(Grant)));
     options_->variables = static_cast<char**>(calloc(room, sizeof(char*)));
     return options_->grants != nullptr && options_->variables != nullptr;
@@ -80,6 +83,7 @@ class Parser {
   UsageError readOption(const char* option) {
     if (strcmp(option, "--passive") == 0) return set(&options_->passive, true);
     if (strcmp(option, "--ignore-signals") == 0) return set(&options_->ignoreSignals, true);
+    if (strcmp(option, "--private-mounts") == 0) return set(&options_->privateMounts, true);
     if (strcmp(option, "--no-landlock") == 0) return set(&options_->landlock, false);
     if (strcmp(option, "--supervise") == 0) return set(&options_->supervise, true);
     if (strcmp(option, "--guard") == 0) return set(&options_->guard, true);
@@ -142,6 +146,7 @@ class Parser {
     if (options_->guard && !options_->supervise) return {"--guard needs --supervise"};
     if (options_->supervise && options_->passive) return {"--passive has no process of its own to supervise from"};
     if (options_->ignoreSignals && !options_->passive) return {"--ignore-signals needs --passive"};
+    if (options_->privateMounts && !options_->passive) return {"--private-mounts needs --passive"};
     // A restriction that was asked for and would not hold is a refusal.
     if (options_->passive && options_->grantCount > 0) return {"--passive confines nothing, so it takes no grants"};
     return {};

@@ -15,6 +15,7 @@ struct LaunchOptions {
   Action action = Action::Run;
   bool passive = false;
   bool ignoreSignals = false;
+  bool privateMounts = false;
   bool landlock = true;
   bool supervise = false;
   bool guard = false;

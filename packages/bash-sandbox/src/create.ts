@@ -1,5 +1,6 @@
-/** The executor without any host: one executor is one session with a provider of its own. */
+/** The executor without any host: one executor is one session, with a provider of its own unless it is lent one. */
 
+import { randomUUID } from 'node:crypto'
 import { createBashRunner } from 'dsh-bash-local'
 import type { SandboxExecutionPolicy, SandboxProvider } from 'dsh-sandbox'
 import { createLocalSandboxProvider, type BackendChoice } from 'dsh-sandbox-local'
@@ -27,13 +28,15 @@ export async function createSandboxedBash(options: SandboxedBashOptions): Promis
   const { backend = 'auto', policy = {}, provider: given, ...input } = options
   const config = resolveConfig(input)
   const { mode, workspaceRoot } = config
-  const provider = given ?? createLocalSandboxProvider({ backend, untrustedRoots: untrustedRoots(workspaceRoot) })
+  const provider = given ?? createLocalSandboxProvider({ backend, untrustedRoots: untrustedRoots(workspaceRoot, policy) })
   if (mode !== 'danger-full-access') await provider.ready?.()
-  const disposeOwn = async () => (given === undefined ? provider.dispose?.() : undefined)
-  return new SandboxedBashExecutor(createBashRunner(localConfig(config)), provider, { ...policy, mode, workspaceRoot }, disposeOwn)
+  const sessionId = randomUUID()
+  const afterDispose = async () => (given === undefined ? provider.dispose?.() : provider.endSession?.(sessionId))
+  const defaults = { ...policy, mode, workspaceRoot, sessionId }
+  return new SandboxedBashExecutor(createBashRunner(localConfig(config)), provider, defaults, afterDispose)
 }
 
 /** Nothing in what a command may write, or in the directory a checkout is worked from, is run outside the sandbox. */
-function untrustedRoots(workspaceRoot: string): string[] {
-  return [workspaceRoot, process.cwd()].filter((path) => path !== '/')
+function untrustedRoots(workspaceRoot: string, { writableRoots = [] }: PolicyOptions): string[] {
+  return [workspaceRoot, ...writableRoots, process.cwd()].filter((path) => path !== '/')
 }

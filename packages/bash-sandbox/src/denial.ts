@@ -1,18 +1,17 @@
 /**
- * Whether a failure is put down to the sandbox. Conservative, and pure but for one question that the caller answers:
- * could this process itself have written that path? Where the words are in doubt, it is no denial.
+ * Whether a failure is put down to the sandbox. Conservative, and pure but for the questions about paths that it is given
+ * the answers to. Where the words are in doubt, it is no denial.
  */
 
 import { isAbsolute, normalize, resolve } from 'node:path'
 import type { BashDenial } from 'dsh-bash'
 import type { EndedCommand } from 'dsh-bash-local'
 import { deepestRoot, type ConfinedArgv } from 'dsh-sandbox'
+import type { PathFacts } from './path-facts.ts'
 
-export interface DenialFacts {
+export interface DenialFacts extends PathFacts {
   readonly workdir: string
   readonly confined: ConfinedArgv
-  /** True when this process, unconfined, could write the path or make it. */
-  couldWrite(path: string): boolean
 }
 
 /** EROFS without a path is still telling: hardly anything but a read-only mount says it. */
@@ -84,9 +83,23 @@ function absolute(path: string, workdir: string): string {
 }
 
 /** Closed by the policy, and by nothing else. */
-function isClosed(path: string, { confined, couldWrite }: DenialFacts): boolean {
-  return deepestRoot(confined.writableRoots ?? [], path) === undefined && couldWrite(path)
+function isClosed(path: string, facts: DenialFacts): boolean {
+  const place = isMasked(path, facts.confined) ? path : facts.physicalPath(path)
+  return !isOpened(place, facts.confined) && facts.couldWrite(path)
 }
+
+/** Inside, the path is another one than on the host, so the host's links say nothing about it. */
+function isMasked(path: string, { maskedRoots = [], visibleRoots = [] }: ConfinedArgv): boolean {
+  return lengthOf(deepestRoot(maskedRoots, path)) > lengthOf(deepestRoot(visibleRoots, path))
+}
+
+/** In a writable root, and not in a deeper one that is merely shown. */
+function isOpened(path: string, { writableRoots = [], visibleRoots = [] }: ConfinedArgv): boolean {
+  const writable = lengthOf(deepestRoot(writableRoots, path))
+  return writable > 0 && writable >= lengthOf(deepestRoot(visibleRoots, path))
+}
+
+const lengthOf = (root: string | undefined) => root?.length ?? 0
 
 function denialOf(line: string, path: string, { confined }: DenialFacts): BashDenial {
   const operation = /cannot (\w+)|, (\w+) ['"]/.exec(line)

@@ -24,9 +24,9 @@ import {
   type SandboxPolicy,
   type SandboxProvider,
 } from 'dsh-sandbox'
-import { couldWrite } from './could-write.ts'
 import { executionPolicy } from './execution-policy.ts'
 import { splitEnvironment, withEnvironment } from './inside-environment.ts'
+import { hostPaths } from './path-facts.ts'
 import { runnerSpawnFailure } from './runner-failure.ts'
 import { verdict, type Verdict } from './verdict.ts'
 import { assertWorkdirVisible } from './workdir.ts'
@@ -103,8 +103,8 @@ export class SandboxedBashExecutor implements SandboxedBash {
   }
 
   start(spec: BashExecSpec): BashProcess {
-    // A verdict that has gone stale is renewed for the next call; this one cannot wait.
-    void this.provider.ready?.()
+    // A verdict that has gone stale is renewed for the next call; this one cannot wait, and hears of it in confine().
+    if (isConfinedPolicy(policyOf(spec))) this.provider.ready?.().catch(() => {})
     const prepared = this.prepare(bashArgv(spec.command), spec)
     return this.runner.start({ ...prepared.command, judge: (ended) => judge(prepared, ended).info })
   }
@@ -161,7 +161,7 @@ export class SandboxedBashExecutor implements SandboxedBash {
 
 function judge(prepared: Prepared, ended: EndedCommand): Verdict {
   if (prepared.confined === undefined) return { runnerFailed: false, info: { mode: 'danger-full-access', denied: false } }
-  return verdict(ended, prepared.policy.mode, { workdir: prepared.command.spec.workdir, confined: prepared.confined, couldWrite })
+  return verdict(ended, prepared.policy.mode, { ...hostPaths, workdir: prepared.command.spec.workdir, confined: prepared.confined })
 }
 
 /** Absent never means allowed: a spec that no `resolve()` of ours made is refused. */

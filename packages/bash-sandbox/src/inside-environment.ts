@@ -3,8 +3,12 @@
  * `LD_PRELOAD`, the library would run outside.
  */
 
-/** Names that a dynamic loader acts on before `main`, and glibc's own knobs. Source: ld.so(8), dyld(1). */
-const LOADER_NAME = /^(LD_|DYLD_|GLIBC_TUNABLES$|GCONV_PATH$|LOCPATH$|NLSPATH$)/
+/**
+ * Names that a dynamic loader acts on before `main`, glibc's own knobs, and what a shell or interpreter evaluates before
+ * its script: an operator's runner may be one. Source: ld.so(8), dyld(1), bash(1), python(1), perlrun(1), node(1).
+ */
+const LOADER_NAME =
+  /^(LD_|DYLD_|GLIBC_TUNABLES$|GCONV_PATH$|LOCPATH$|NLSPATH$|BASH_ENV$|ENV$|BASH_FUNC_|SHELLOPTS$|BASHOPTS$|PS4$|PYTHON|PERL5|RUBY(OPT|LIB)$|NODE_OPTIONS$)/
 
 /** Names that a runner sets to the session's temp; a caller's own value still wins. */
 const TEMP_NAMES: ReadonlySet<string> = new Set(['TMPDIR', 'TMP', 'TEMP', 'TMPPREFIX'])

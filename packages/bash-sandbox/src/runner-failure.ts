@@ -1,6 +1,6 @@
 /** Whether the runner failed before the command started. Pure: evidence first, then the backend's words. */
 
-import type { EndedCommand } from 'dsh-bash-local'
+import { saysReady, type EndedCommand } from 'dsh-bash-local'
 import type { ConfinedArgv, RunnerFailureRule } from 'dsh-sandbox'
 
 /** The launcher's exit status for its own failures; 126 and 127 are about the program that it was to run. */
@@ -24,7 +24,7 @@ export function runnerSpawnFailure(error: NodeJS.ErrnoException | undefined, con
 
 /** The launcher writes `ready` right before the command starts, so its absence says that nothing started. */
 function failureByStatus(ended: EndedCommand, status: string): string | undefined {
-  if (/^ready$/m.test(status)) return undefined
+  if (saysReady(status)) return undefined
   const reported = /^failed .*$/m.exec(status)?.[0]
   // The program is missing or not executable: the command's own fault, told by its status as a shell would.
   if (reported !== undefined && ended.exitCode !== LAUNCHER_FAILURE_STATUS) return undefined

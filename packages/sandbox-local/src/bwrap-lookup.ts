@@ -43,11 +43,16 @@ function systemFirst(paths: readonly string[]): readonly string[] {
 function judgeCandidate(spelled: string, rules: TrustRules): { path: string; fault: string | undefined } {
   try {
     const path = realpathSync.native(spelled)
-    return { path, fault: distrust(path, rules) }
+    return { path, fault: distrust(path, rules) ?? foreignPlace(spelled) }
   } catch (cause) {
     // It vanished, or a directory on the way may not be searched.
     return { path: spelled, fault: `cannot be examined: ${cause instanceof Error ? cause.message : String(cause)}` }
   }
+}
+
+/** Package managers put directories of installed packages on PATH, and any package may bring a program of any name. */
+function foreignPlace(spelled: string): string | undefined {
+  return spelled.split('/').includes('node_modules') ? `was found as ${spelled}, where any package may have put it` : undefined
 }
 
 async function checkVersion(path: string, timeoutMs: number): Promise<Lookup<FoundBwrap>> {

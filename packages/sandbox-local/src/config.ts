@@ -10,8 +10,13 @@ const singleLine = z
   .string()
   .refine((text) => text.trim() !== '' && !/[\r\n]/.test(text), 'sandbox-local: runnerFailureSignatures entries must be non-empty single-line strings')
 
-const positiveMs = (name: string) =>
-  z.number(`sandbox-local: ${name} must be a positive finite number`).positive(`sandbox-local: ${name} must be a positive finite number`)
+/** Node's timers take a signed 32-bit count of milliseconds; anything above fires at once. Source: Node, `timers`. */
+const MAX_TIMER_MS = 2_147_483_647
+
+const positiveMs = (name: string) => {
+  const fault = `sandbox-local: ${name} must be a positive finite number`
+  return z.number(fault).positive(fault).max(MAX_TIMER_MS, `sandbox-local: ${name} must be at most ${MAX_TIMER_MS}`)
+}
 
 const absolutePath = z.string().startsWith('/', 'must be an absolute path')
 

@@ -11,6 +11,8 @@ export interface HostFacts {
   readonly gid: number | undefined
   /** The effective capability set as a bit mask; 0 where there is none. Source: proc(5), CapEff. */
   readonly capabilities: bigint
+  /** True when a mount that is made later can arrive in other mount namespaces. Source: proc_pid_mountinfo(5). */
+  readonly mountsPropagate: boolean
   /** Entries of /proc, below no process, through which uid 0 could write the kernel. */
   readonly kernelKnobs: readonly string[]
   /** Directories of this user and of the harness that no writable root may hold. */
@@ -23,6 +25,7 @@ export function readHostFacts(): HostFacts {
     uid: process.getuid?.(),
     gid: process.getgid?.(),
     capabilities: effectiveCapabilities(),
+    mountsPropagate: /^(?:\S+ ){6}.*\b(?:shared|master):\d/m.test(readOptional('/proc/self/mountinfo')),
     kernelKnobs: kernelKnobs(),
     homes: homes(),
   }

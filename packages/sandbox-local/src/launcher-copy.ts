@@ -15,6 +15,8 @@ import type { BackendFailure } from './failure.ts'
 
 /** A launcher that starts, and why the kernel enforces no Landlock through it, where that is so. */
 export interface SettledLauncher extends Launcher {
+  /** Where the package keeps it. */
+  readonly original: string
   readonly landlockFailure: BackendFailure | undefined
 }
 
@@ -28,9 +30,9 @@ export async function settleLauncher(state: string, timeoutMs: number): Promise<
     return { failure: { step: 'find', detail: located.missing, fix: 'build it: a C++ compiler, make and python3, then `npm run setup`' } }
   }
   const original = realpathSync(located.path)
-  const copied = await askAbi(await copyInto(state, original), timeoutMs)
+  const copied = await askAbi(await copyInto(state, original), original, timeoutMs)
   // A file system mounted noexec refuses the copy alone; the original is no less ours, but must lie outside every root.
-  return 'failure' in copied && /EACCES|permission denied/i.test(copied.failure.detail) ? askAbi(original, timeoutMs) : copied
+  return 'failure' in copied && /EACCES|permission denied/i.test(copied.failure.detail) ? askAbi(original, original, timeoutMs) : copied
 }
 
 async function copyInto(state: string, original: string): Promise<string> {
@@ -42,15 +44,15 @@ async function copyInto(state: string, original: string): Promise<string> {
   return path
 }
 
-async function askAbi(path: string, timeoutMs: number): Promise<Lookup<SettledLauncher>> {
+async function askAbi(path: string, original: string, timeoutMs: number): Promise<Lookup<SettledLauncher>> {
   const result = await execa(path, ['--probe'], { reject: false, timeout: timeoutMs, stdin: 'ignore', extendEnv: false, stripFinalNewline: false })
   if (result.exitCode === 0) {
     const answer = parseProbe(result.stdout)
-    if (answer !== undefined) return { found: { path, landlockAbi: answer.abi, landlockFailure: undefined } }
+    if (answer !== undefined) return { found: { path, original, landlockAbi: answer.abi, landlockFailure: undefined } }
   }
   if (result.exitCode === 125) {
     const detail = result.stderr.trim()
-    return { found: { path, landlockAbi: undefined, landlockFailure: { step: 'ruleset', detail, fix: landlockFix(detail) } } }
+    return { found: { path, original, landlockAbi: undefined, landlockFailure: { step: 'ruleset', detail, fix: landlockFix(detail) } } }
   }
   const detail = `${path} --probe: ${result.shortMessage ?? result.stdout}`
   return { failure: { step: 'start', detail, fix: 'build it anew: `node native/build.mjs`' } }

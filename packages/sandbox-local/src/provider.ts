@@ -1,6 +1,6 @@
 /** The provider: grounds a policy, wraps an argv with the selected backend, and keeps session temps. */
 
-import { existsSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import {
   isWithin,
   SandboxPolicyError,
@@ -18,7 +18,7 @@ import { customFailure } from './backends/custom.ts'
 import { SEATBELT_FAILURE } from './backends/seatbelt.ts'
 import { Config, type ProviderConfig, type ProviderConfigInput } from './config.ts'
 import { describeFailures, type BackendReport } from './failure.ts'
-import { groundPolicy, type GroundedPolicy, type GuardedDirectory } from './grounded-policy.ts'
+import { canonicalPath, groundPolicy, type GroundedPolicy, type GuardedDirectory } from './grounded-policy.ts'
 import { readHostFacts, type HostFacts } from './host.ts'
 import { makePrivateState, removePrivateState } from './private-state.ts'
 import { createRootPins } from './roots.ts'
@@ -67,7 +67,7 @@ class LocalProvider implements LocalSandboxProvider {
 
   ready(): Promise<void> {
     if (this.disposed) return Promise.resolve()
-    if (this.usable()?.runners.every((runner) => existsSync(runner)) === false) this.tried = undefined
+    if (this.usable()?.runners.every(isExecutable) === false) this.tried = undefined
     if (this.usable() !== undefined) return Promise.resolve()
     if (this.probing === undefined && !this.verdictStands()) {
       this.probing = this.probe().finally(() => (this.probing = undefined))
@@ -144,7 +144,7 @@ class LocalProvider implements LocalSandboxProvider {
 
   /** A runner that a command can write would run unconfined the next time. */
   private refuseExposedRunner(backend: Backend, policy: GroundedPolicy): void {
-    for (const runner of backend.runners) {
+    for (const runner of [...backend.runners, ...(backend.scripts ?? [])]) {
       const root = policy.writable.find(({ path }) => isWithin(path, runner))
       if (root === undefined) continue
       throw new SandboxUnavailableError(
@@ -206,8 +206,29 @@ class LocalProvider implements LocalSandboxProvider {
     return {
       owners: new Set([0, ...(uid === undefined ? [] : [uid])]),
       groups: new Set([0, ...(gid === undefined ? [] : [gid])]),
-      untrustedRoots: this.config.untrustedRoots ?? [process.cwd()].filter((path) => path !== '/'),
+      // Programs are judged by their canonical path, so roots are compared by theirs.
+      untrustedRoots: (this.config.untrustedRoots ?? workingDirectory()).map(canonicalPath),
     }
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    // Gone, or its modes were changed: Landlock stops neither chmod nor chown.
+    return false
+  }
+}
+
+/** None when it has been removed: nothing can lie in it then. */
+function workingDirectory(): readonly string[] {
+  try {
+    return [process.cwd()].filter((path) => path !== '/')
+  } catch {
+    // ENOENT of getcwd(2) is its only failure here.
+    return []
   }
 }
 

@@ -1,45 +1,44 @@
-/** Removes directories whose contents a confined command made, hostile modes included. */
+/**
+ * Removes directories whose contents a confined command made, hostile modes included. The command may still be running:
+ * while a path is walked by its names, it can swap a directory for a link and have files outside removed (seen with
+ * Node's own `rm`). The system's programs walk by descriptors and follow no link, at any depth.
+ */
 
-import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
-import { chmod, lstat, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstatSync } from 'node:fs'
+import { execa, execaSync } from 'execa'
 
-const REMOVAL = { recursive: true, force: true, maxRetries: 3, retryDelay: 20 } as const
+/** First as it stands; then, as its owner, with every directory opened. */
+const ATTEMPTS = [
+  [['/bin/rm', '-rf', '--']],
+  [
+    ['/bin/chmod', '-R', 'u+rwX', '--'],
+    ['/bin/rm', '-rf', '--'],
+  ],
+] as const
 
-/** Removes `path` and all below it. A directory that its owner may not enter is opened first. Links are not followed. */
+const OPTIONS = { reject: false, stdin: 'ignore', stdout: 'ignore', extendEnv: false, maxBuffer: 65_536 } as const
+
+/** Removes `path` and all below it. Links are not followed. @throws {Error} something of it is left. */
 export async function removeTree(path: string): Promise<void> {
-  try {
-    await rm(path, REMOVAL)
-  } catch {
-    // Only modes set by the command stand in the way; what still fails after opening them is reported by rm.
-    await openDirectories(path)
-    await rm(path, REMOVAL)
+  let words: string | undefined
+  for (const attempt of ATTEMPTS) {
+    for (const [program, ...options] of attempt) {
+      const result = await execa(program, [...options, path], OPTIONS)
+      words = result.stderr?.split('\n')[0] || result.shortMessage
+    }
+    if (!isThere(path)) return
   }
-}
-
-async function openDirectories(path: string): Promise<void> {
-  const entry = await lstat(path)
-  if (!entry.isDirectory()) return
-  await chmod(path, 0o700)
-  for (const name of await readdir(path)) await openDirectories(join(path, name))
+  throw new Error(`${path} cannot be removed: ${words}`)
 }
 
 /** The same for an exit hook, which cannot wait. Never throws: at exit there is no one to tell. */
 export function removeTreeSync(path: string): void {
-  try {
-    rmSync(path, REMOVAL)
-  } catch {
-    try {
-      openDirectoriesSync(path)
-      rmSync(path, REMOVAL)
-    } catch {
-      // Owned by another user, or on a file system that is gone: nothing more can be done while exiting.
-    }
+  for (const attempt of ATTEMPTS) {
+    for (const [program, ...options] of attempt) execaSync(program, [...options, path], OPTIONS)
+    if (!isThere(path)) return
   }
 }
 
-function openDirectoriesSync(path: string): void {
-  if (!lstatSync(path).isDirectory()) return
-  chmodSync(path, 0o700)
-  for (const name of readdirSync(path)) openDirectoriesSync(join(path, name))
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }

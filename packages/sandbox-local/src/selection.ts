@@ -3,8 +3,9 @@
  * good; one that is tried again after a while when it is not, since what failed may have been passing.
  */
 
+import { statSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, isAbsolute } from 'node:path'
 import which from 'which'
 import type { Backend } from './backends/backend.ts'
 import { bwrapBackend } from './backends/bwrap.ts'
@@ -101,7 +102,7 @@ async function tryLandlock(ground: SelectionGround): Promise<TriedRung> {
   if (ground.host.platform !== 'linux') return failed('landlock', wrongPlatform('Landlock', 'Linux'))
   const launcher = await settleLauncher(ground.state(), ground.config.probeTimeoutMs)
   if ('failure' in launcher) return failed('landlock', launcher.failure)
-  const { landlockFailure, landlockAbi, path } = launcher.found
+  const { landlockFailure, landlockAbi, original: path } = launcher.found
   if (landlockFailure !== undefined) return failed('landlock', landlockFailure)
   const abi = landlockAbi === undefined ? {} : { abi: landlockAbi }
   return probed(landlockBackend(launcher.found), ground, { path, ...abi })
@@ -118,9 +119,20 @@ async function tryCustom(ground: SelectionGround): Promise<TriedRung> {
   const found = await which(program, { nothrow: true })
   if (found === null) return failed('custom', { step: 'find', detail: `no ${program} on PATH`, fix: 'correct runnerCommand' })
   const path = await realpath(found)
-  const fault = distrust(path, { ...ground.trust, untrustedRoots: [] })
-  if (fault !== undefined) return failed('custom', { step: 'trust', detail: `${path} ${fault}`, fix: 'let only its owner write it' })
-  return probed(customBackend([path, ...options], ground.host), ground, { path })
+  // A path is the operator's own choice; a bare name is whatever PATH makes of it.
+  const rules = program.includes('/') ? { ...ground.trust, untrustedRoots: [] } : ground.trust
+  const scripts = await namedFiles(options)
+  for (const file of [path, ...scripts]) {
+    const fault = distrust(file, rules)
+    if (fault !== undefined) return failed('custom', { step: 'trust', detail: `${file} ${fault}`, fix: 'let only its owner write it' })
+  }
+  return probed({ ...customBackend([path, ...options], ground.host), scripts }, ground, { path })
+}
+
+/** Files that options name by absolute path, canonical: the script behind an interpreter is as good as the program. */
+async function namedFiles(options: readonly string[]): Promise<readonly string[]> {
+  const paths = await Promise.all(options.filter((option) => isAbsolute(option)).map((path) => realpath(path).catch(() => '')))
+  return paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 }
 
 async function probed(backend: Backend, ground: SelectionGround, facts: Partial<BackendReport>): Promise<TriedRung> {

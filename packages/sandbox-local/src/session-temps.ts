@@ -1,6 +1,6 @@
 /** One private temp directory per session, 0700, that outlives a call and is made again when it was removed. */
 
-import { lstatSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeTree } from './remove-tree.ts'
 
@@ -20,7 +20,11 @@ export function createSessionTemps(state: string): SessionTemps {
 
   function pathOf(sessionId: string = UNNAMED): string {
     const known = paths.get(sessionId)
-    if (known !== undefined && isDirectory(known)) return known
+    if (known !== undefined && isDirectory(known)) {
+      // A command may have changed the modes of its own temp.
+      chmodSync(known, 0o700)
+      return known
+    }
     mkdirSync(parent, { recursive: true, mode: 0o700 })
     const made = mkdtempSync(join(parent, 'tmp-'))
     paths.set(sessionId, made)

@@ -32,11 +32,12 @@ export function distrust(path: string, rules: TrustRules): string | undefined {
 }
 
 function looseEntry(path: string, rules: TrustRules): string | undefined {
-  const { mode, uid, gid } = statSync(path)
+  const stats = statSync(path)
+  const { mode, uid, gid } = stats
   const name = `through ${path}`
   if (!rules.owners.has(uid)) return `can be changed by user ${uid} ${name}`
   // In a sticky directory only an entry's owner may replace it (inode(7)), and owners are checked entry by entry.
-  if ((mode & STICKY) !== 0) return undefined
+  if (stats.isDirectory() && (mode & STICKY) !== 0) return undefined
   if ((mode & OTHER_WRITE) !== 0) return `can be changed by every user ${name}`
   if ((mode & GROUP_WRITE) !== 0 && !rules.groups.has(gid)) return `can be changed by group ${gid} ${name}`
   return undefined

@@ -19,6 +19,8 @@ export interface Backend {
   readonly enforcement: SandboxEnforcement
   /** Programs run outside the confinement; each must lie outside every writable root. */
   readonly runners: readonly string[]
+  /** Files that a runner's command line names, such as the script behind an interpreter; the same holds for them. */
+  readonly scripts?: readonly string[]
   /** True when the runner can report on a status descriptor. */
   readonly reportsStatus: boolean
   wrap(argv: readonly string[], policy: GroundedPolicy, channel: ConfinementChannel | undefined): readonly string[]

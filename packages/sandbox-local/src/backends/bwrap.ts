@@ -7,7 +7,7 @@ import { isWithin, type ConfinementChannel, type RunnerFailureRule } from 'dsh-s
 import type { GroundedPolicy } from '../grounded-policy.ts'
 import type { HostFacts } from '../host.ts'
 import type { Backend, View } from './backend.ts'
-import { frontArgv, innerArgv, type Launcher } from './launcher.ts'
+import { frontArgv, innerArgv, type InnerLaunch, type Launcher } from './launcher.ts'
 import { tempEnvironment } from './temp-environment.ts'
 
 /** Where bubblewrap mounts the session's temp, unless the policy opens the host's. */
@@ -35,11 +35,14 @@ export const BWRAP_FAILURE: RunnerFailureRule = {
   soleOutput: true,
 }
 
-/** bubblewrap at `path`. Without a launcher, bash closes descriptors inside and no Landlock lies underneath. */
+/**
+ * bubblewrap at `path`. Without a launcher, bash closes descriptors inside and no Landlock lies underneath; a host mount
+ * that is made later can then arrive inside, and writable.
+ */
 export function bwrapBackend(path: string, launcher: Launcher | undefined, host: HostFacts): Backend {
   return {
     backend: 'bwrap',
-    enforcement: 'full',
+    enforcement: launcher === undefined && host.mountsPropagate ? 'partial' : 'full',
     runners: launcher === undefined ? [path] : [path, launcher.path],
     reportsStatus: launcher !== undefined,
     wrap: (argv, policy, channel) => wrap(path, launcher, host, argv, policy, channel),
@@ -57,8 +60,20 @@ function wrap(
 ): readonly string[] {
   const profile = [path, ...bwrapProfile(policy, host), ...boundingSetFlags(launcher, host)]
   if (launcher === undefined) return [...profile, '--', ...descriptorCloser(argv)]
-  const inner = innerArgv(launcher, grants(policy), {}, argv, channel)
-  return frontArgv(launcher, [...profile, ...launcherFlags(launcher, policy), '--', ...inner], channel)
+  const inner = innerArgv(launcher, innerLaunch(policy), argv, channel)
+  const runner = [...profile, ...launcherFlags(launcher, policy), '--', ...inner]
+  return frontArgv(launcher, { privateMounts: needsPrivateMounts(launcher, host) }, runner, channel)
+}
+
+/** The first ABI that governs every way of writing a file that no grant opens (LANDLOCK_ACCESS_FS_TRUNCATE). */
+const GOVERNS_WRITES_ABI = 3
+
+/**
+ * Whether mounts have to be cut off from the host's. Root does so at no risk. Others need a user namespace for it, which
+ * a host may allow to bubblewrap alone, so they do it only where no Landlock underneath closes what arrives.
+ */
+function needsPrivateMounts({ landlockAbi = 0 }: Launcher, { mountsPropagate, uid }: HostFacts): boolean {
+  return mountsPropagate && (uid === 0 || landlockAbi < GOVERNS_WRITES_ABI)
 }
 
 /** With CAP_SETPCAP the launcher empties the bounding set, which bubblewrap leaves full, and drops that capability too. */
@@ -111,16 +126,21 @@ export function bwrapView(policy: GroundedPolicy): View {
   }
 }
 
-function grants(policy: GroundedPolicy) {
+/** bubblewrap itself has set the environment, and its PID namespace ends what is left. */
+function innerLaunch(policy: GroundedPolicy): InnerLaunch {
   const { tempDir } = bwrapView(policy)
-  return { readable: ['/'], pinned: policy.writable, writable: [tempDir, '/dev'], devices: ['/dev'] }
+  return {
+    grants: { readable: ['/'], pinned: policy.writable, writable: [tempDir, '/dev'], devices: ['/dev'] },
+    environment: {},
+    supervision: 'pid-namespace',
+  }
 }
 
 /**
  * Without a launcher: a bash that closes every descriptor above 2 and becomes the command. `-p` keeps it from
  * evaluating BASH_ENV and exported functions itself (bash(1), "Invocation").
  */
-function descriptorCloser(argv: readonly string[]): readonly string[] {
+export function descriptorCloser(argv: readonly string[]): readonly string[] {
   const script = 'for fd in /proc/self/fd/*; do fd=${fd##*/}; if ((fd > 2)); then eval "exec $fd>&-"; fi; done; exec -- "$@"'
   return ['/bin/bash', '-p', '-c', script, 'bash', ...argv]
 }

@@ -3,16 +3,16 @@
 import type { RunnerFailureRule } from 'dsh-sandbox'
 import type { HostFacts } from '../host.ts'
 import type { Backend } from './backend.ts'
-import { bwrapProfile, bwrapView } from './bwrap.ts'
+import { bwrapProfile, bwrapView, descriptorCloser } from './bwrap.ts'
 
-/** `runnerCommand` followed by a bubblewrap-shaped profile, `--` and the command. It closes descriptors itself. */
+/** `runnerCommand`, a bubblewrap-shaped profile, `--`, and the command behind what closes descriptors for it. */
 export function customBackend(runnerCommand: readonly string[], host: HostFacts): Backend {
   return {
     backend: 'custom',
     enforcement: 'full',
     runners: runnerCommand.slice(0, 1),
     reportsStatus: false,
-    wrap: (argv, policy) => [...runnerCommand, ...bwrapProfile(policy, host), '--', ...argv],
+    wrap: (argv, policy) => [...runnerCommand, ...bwrapProfile(policy, host), '--', ...descriptorCloser(argv)],
     view: bwrapView,
   }
 }

@@ -5,7 +5,7 @@
 
 import type { GroundedPolicy } from '../grounded-policy.ts'
 import type { Backend, View } from './backend.ts'
-import { innerArgv, PLAIN_DEVICES, type Launcher } from './launcher.ts'
+import { innerArgv, PLAIN_DEVICES, type InnerLaunch, type Launcher } from './launcher.ts'
 import { tempEnvironment } from './temp-environment.ts'
 
 export function landlockBackend(launcher: Launcher): Backend {
@@ -15,14 +15,18 @@ export function landlockBackend(launcher: Launcher): Backend {
     runners: [launcher.path],
     reportsStatus: true,
     wrap: (argv, policy, channel) =>
-      innerArgv(launcher, grants(policy), tempEnvironment(landlockView(policy).tempDir), argv, channel),
+      innerArgv(launcher, innerLaunch(policy), argv, channel),
     view: landlockView,
   }
 }
 
-function grants(policy: GroundedPolicy) {
+function innerLaunch(policy: GroundedPolicy): InnerLaunch {
   const writable = policy.tmp === 'private' ? [policy.temp] : []
-  return { readable: ['/'], pinned: policy.writable, writable, devices: PLAIN_DEVICES }
+  return {
+    grants: { readable: ['/'], pinned: policy.writable, writable, devices: PLAIN_DEVICES },
+    environment: tempEnvironment(landlockView(policy).tempDir),
+    supervision: 'guard',
+  }
 }
 
 export function landlockView(policy: GroundedPolicy): View {

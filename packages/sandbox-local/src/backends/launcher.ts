@@ -24,21 +24,46 @@ export interface Grants {
 /** Devices that harmless programs open for writing. */
 export const PLAIN_DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom', '/dev/tty'] as const
 
+/** What the front of another runner does beside closing descriptors. */
+export interface FrontLaunch {
+  /** True: no mount that the host makes later can arrive inside. */
+  readonly privateMounts: boolean
+}
+
 /** In front of another runner: closes descriptors, and lets TERM, INT and HUP pass that runner by on their way in. */
-export function frontArgv(launcher: Launcher, runner: readonly string[], channel: ConfinementChannel | undefined): readonly string[] {
-  return [launcher.path, '--passive', '--ignore-signals', ...statusFlag(channel), '--', ...runner]
+export function frontArgv(
+  launcher: Launcher,
+  { privateMounts }: FrontLaunch,
+  runner: readonly string[],
+  channel: ConfinementChannel | undefined,
+): readonly string[] {
+  const mounts = privateMounts ? ['--private-mounts'] : []
+  return [launcher.path, '--passive', '--ignore-signals', ...mounts, ...statusFlag(channel), '--', ...runner]
+}
+
+/** Who ends what the command leaves behind when the launcher itself is killed. */
+const SUPERVISION = {
+  'pid-namespace': ['--supervise'],
+  guard: ['--supervise', '--guard'],
+} as const
+
+export interface InnerLaunch {
+  readonly grants: Grants
+  /** Variables set for the command alone. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly supervision: keyof typeof SUPERVISION
 }
 
 /** Directly before the command: Landlock grants where the kernel enforces them, and all else the launcher does. */
 export function innerArgv(
   launcher: Launcher,
-  grants: Grants,
-  environment: Readonly<Record<string, string>>,
+  { grants, environment, supervision }: InnerLaunch,
   argv: readonly string[],
   channel: ConfinementChannel | undefined,
 ): readonly string[] {
   return [
     launcher.path,
+    ...SUPERVISION[supervision],
     ...statusFlag(channel),
     ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', `${name}=${value}`]),
     ...(launcher.landlockAbi === undefined ? ['--no-landlock'] : grantFlags(grants)),
