@@ -1,6 +1,5 @@
 /** The provider: grounds a policy, wraps an argv with the selected backend, and keeps session temps. */
 
-import { accessSync, constants } from 'node:fs'
 import {
   isWithin,
   SandboxPolicyError,
@@ -22,6 +21,7 @@ import { canonicalPath, groundPolicy, type GroundedPolicy, type GuardedDirectory
 import { readHostFacts, type HostFacts } from './host.ts'
 import { makePrivateState, removePrivateState } from './private-state.ts'
 import { createRootPins } from './roots.ts'
+import { isUnchanged } from './runner-identity.ts'
 import { ladder, select, tryRung, type SelectionGround, type TriedRung } from './selection.ts'
 import { createSessionTemps, type SessionTemps } from './session-temps.ts'
 import type { TrustRules } from './trust.ts'
@@ -67,7 +67,6 @@ class LocalProvider implements LocalSandboxProvider {
 
   ready(): Promise<void> {
     if (this.disposed) return Promise.resolve()
-    if (this.usable()?.runners.every(isExecutable) === false) this.tried = undefined
     if (this.usable() !== undefined) return Promise.resolve()
     if (this.probing === undefined && !this.verdictStands()) {
       this.probing = this.probe().finally(() => (this.probing = undefined))
@@ -122,8 +121,11 @@ class LocalProvider implements LocalSandboxProvider {
     this.triedAt = performance.now()
   }
 
+  /** The backend that holds. A runner that was touched since its probe voids the verdict: it may be another program. */
   private usable(): Backend | undefined {
-    return this.tried?.find(({ backend }) => backend !== undefined)?.backend
+    const held = this.tried?.find(({ backend }) => backend !== undefined)
+    if (held?.runners?.every(isUnchanged) === false) this.tried = undefined
+    return this.tried === undefined ? undefined : held?.backend
   }
 
   /** A failed verdict is good for a while only. */
@@ -209,16 +211,6 @@ class LocalProvider implements LocalSandboxProvider {
       // Programs are judged by their canonical path, so roots are compared by theirs.
       untrustedRoots: (this.config.untrustedRoots ?? workingDirectory()).map(canonicalPath),
     }
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    // Gone, or its modes were changed: Landlock stops neither chmod nor chown.
-    return false
   }
 }
 

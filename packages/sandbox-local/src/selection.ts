@@ -18,6 +18,7 @@ import type { BackendReport } from './failure.ts'
 import type { HostFacts } from './host.ts'
 import { settleLauncher, type SettledLauncher } from './launcher-copy.ts'
 import { probe } from './probe.ts'
+import { identifyRunner, type RunnerIdentity } from './runner-identity.ts'
 import { distrust, type TrustRules } from './trust.ts'
 
 type Rung = 'bwrap' | 'landlock' | 'seatbelt' | 'custom'
@@ -41,6 +42,8 @@ export interface SelectionGround {
 export interface TriedRung {
   readonly report: BackendReport
   readonly backend?: Backend
+  /** The programs that were probed, with the backend. */
+  readonly runners?: readonly RunnerIdentity[]
 }
 
 /** The rungs that a configuration allows on a platform, in order. */
@@ -136,13 +139,14 @@ async function namedFiles(options: readonly string[]): Promise<readonly string[]
 }
 
 async function probed(backend: Backend, ground: SelectionGround, facts: Partial<BackendReport>): Promise<TriedRung> {
+  const runners = backend.runners.map(identifyRunner)
   const failure = await probe(backend, {
     parent: dirname(ground.state()),
     timeoutMs: ground.config.probeTimeoutMs,
     temp: ground.probeTemp(),
   })
   if (failure !== undefined) return { report: { backend: backend.backend, usable: false, ...facts, failure } }
-  return { report: { backend: backend.backend, usable: true, ...facts, enforcement: backend.enforcement }, backend }
+  return { report: { backend: backend.backend, usable: true, ...facts, enforcement: backend.enforcement }, backend, runners }
 }
 
 function failed(rung: Rung, failure: NonNullable<BackendReport['failure']>): TriedRung {
