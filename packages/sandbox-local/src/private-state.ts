@@ -3,7 +3,7 @@
  * removed on dispose and when the process exits. No policy may open it, or a root above it, for writing.
  */
 
-import { accessSync, constants, mkdtempSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdtempSync, realpathSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree, removeTreeSync } from './remove-tree.ts'
@@ -23,6 +23,12 @@ export function makePrivateState(parent: string | undefined): string {
   if (live.size === 0) process.on('exit', removeLive)
   live.add(path)
   return path
+}
+
+/** Closes the directory to others again: a command that Landlock alone confines can change modes (chmod(2)). */
+export function keepPrivate(path: string): void {
+  const entry = statSync(path, { throwIfNoEntry: false })
+  if (entry !== undefined && (entry.mode & 0o077) !== 0) chmodSync(path, 0o700)
 }
 
 /** Removes the directory and forgets it. */

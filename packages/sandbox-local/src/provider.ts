@@ -19,7 +19,7 @@ import { Config, type ProviderConfig, type ProviderConfigInput } from './config.
 import { describeFailures, type BackendReport } from './failure.ts'
 import { canonicalPath, groundPolicy, type GroundedPolicy, type GuardedDirectory } from './grounded-policy.ts'
 import { readHostFacts, type HostFacts } from './host.ts'
-import { makePrivateState, removePrivateState } from './private-state.ts'
+import { keepPrivate, makePrivateState, removePrivateState } from './private-state.ts'
 import { createRootPins } from './roots.ts'
 import { isUnchanged } from './runner-identity.ts'
 import { ladder, select, tryRung, type SelectionGround, type TriedRung } from './selection.ts'
@@ -190,6 +190,7 @@ class LocalProvider implements LocalSandboxProvider {
       const path = makePrivateState(this.config.stateParent)
       this.state = { path, temps: createSessionTemps(path) }
     }
+    keepPrivate(this.state.path)
     return this.state
   }
 
