@@ -14,7 +14,13 @@ const HOSTS = {
 const OWN_MOUNTS = ['unshare', '-m', '--propagation', 'private']
 
 function lateMount(host: readonly string[], mode: string) {
-  const [program = '', ...rest] = [...OWN_MOUNTS, ...host, process.execPath, repository('test-fixtures/dist/late-mount-main.js'), mode]
+  const [program = '', ...rest] = [
+    ...OWN_MOUNTS,
+    ...host,
+    process.execPath,
+    repository('test-fixtures/dist/late-mount-main.js'),
+    mode,
+  ]
   const { stdout, stderr } = spawnSync(program, rest, { encoding: 'utf8' })
   return stdout === '' ? { failed: stderr } : JSON.parse(stdout)
 }

@@ -25,11 +25,18 @@ export type SandboxedBashConfigInput = NonNullable<z.input<typeof Config>>
 export function resolveConfig(input: SandboxedBashConfigInput): SandboxedBashConfig {
   const parsed = Config.safeParse(input)
   if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.map(({ path, message }) => `${path.length === 0 ? '' : `${path.join('.')}: `}${message}`)
+  const faults = parsed.error.issues.map(
+    ({ path, message }) => `${path.length === 0 ? '' : `${path.join('.')}: `}${message}`,
+  )
   throw new TypeError(`bash-sandbox: ${faults.join('; ')}`)
 }
 
 /** The keys that are the spawn core's. */
-export function localConfig({ mode: _mode, workspaceRoot, cwd = workspaceRoot, ...local }: SandboxedBashConfig): ConfigInput {
+export function localConfig({
+  mode: _mode,
+  workspaceRoot,
+  cwd = workspaceRoot,
+  ...local
+}: SandboxedBashConfig): ConfigInput {
   return { ...local, cwd }
 }

@@ -28,10 +28,12 @@ export async function createSandboxedBash(options: SandboxedBashOptions): Promis
   const { backend = 'auto', policy = {}, provider: given, ...input } = options
   const config = resolveConfig(input)
   const { mode, workspaceRoot } = config
-  const provider = given ?? createLocalSandboxProvider({ backend, untrustedRoots: untrustedRoots(workspaceRoot, policy) })
+  const provider =
+    given ?? createLocalSandboxProvider({ backend, untrustedRoots: untrustedRoots(workspaceRoot, policy) })
   if (mode !== 'danger-full-access') await provider.ready?.()
   const sessionId = randomUUID()
-  const afterDispose = async () => (given === undefined ? provider.dispose?.() : provider.endSession?.(sessionId))
+  const afterDispose = async () =>
+    given === undefined ? provider.dispose?.() : provider.endSession?.(sessionId)
   const defaults = { ...policy, mode, workspaceRoot, sessionId }
   return new SandboxedBashExecutor(createBashRunner(localConfig(config)), provider, defaults, afterDispose)
 }

@@ -20,9 +20,14 @@ const TELLING_ALONE = 'read-only file system'
 /** What may follow the words: nothing, a path, `, open '/x'` (Node), `(os error 13)` (Rust). Not `(publickey)`. */
 const AFTER_WORDS = /^(\.?$|: |, \w+ ['"]| \(os error \d+\)|\)$)/
 
+/** Paths of one command that are looked up on the disk, so that what it prints cannot hold up its harness. */
+const MAX_PATHS = 200
+
 /** Names that stand where a path could, but are calls: `bind: Permission denied`. */
 const CALL_NAMES: ReadonlySet<string> = new Set(
-  'accept bind chroot clone connect dlopen exec execve fork ioctl kill listen mount open ptrace read recv send setgid setuid socket write'.split(' '),
+  'accept bind chroot clone connect dlopen exec execve fork ioctl kill listen mount open ptrace read recv send setgid setuid socket write'.split(
+    ' ',
+  ),
 )
 
 /** Statuses that a shell gives to a signal death, 128 + n. bubblewrap reports a signal that way (bwrap(1)). */
@@ -32,12 +37,17 @@ const isSignalStatus = (status: number) => status > 128 && status <= 192
 export function findDenial(ended: EndedCommand, facts: DenialFacts): BashDenial | undefined {
   if (!mayBeDenied(ended.exitCode)) return undefined
   let wordsAlone = false
+  let pathsLeft = MAX_PATHS
   for (const line of ended.stderr.text.split('\n')) {
     const match = matchWords(line, facts.confined.denialSignatures)
     if (match === undefined) continue
-    const paths = namedPaths(line, match).map((path) => absolute(path, facts.workdir))
+    const paths = namedPaths(line, match)
+      .slice(0, pathsLeft)
+      .map((path) => absolute(path, facts.workdir))
+    pathsLeft -= paths.length
     const closed = paths.find((path) => isClosed(path, facts))
     if (closed !== undefined) return denialOf(line, closed, facts)
+    if (pathsLeft === 0) break
     wordsAlone ||= paths.length === 0 && match.words === TELLING_ALONE
   }
   return wordsAlone ? { source: 'stderr', confidence: 'low' } : undefined
@@ -66,15 +76,24 @@ function matchWords(line: string, signatures: readonly string[]): WordMatch | un
 }
 
 /** Paths that a line names: the quoted ones, else the last word of the part before the words. */
-function namedPaths(line: string, { before }: WordMatch): readonly string[] {
-  const quoted = [...line.matchAll(/['"‘`]([^'"‘’`]+)['"’]/g)].flatMap(([, path]) => (path === undefined ? [] : [path]))
+function namedPaths(line: string, { before, after }: WordMatch): readonly string[] {
+  // Node names its paths behind the words, and others quote its whole sentence.
+  const told = /^, \w+ ['"]/.test(after) ? after : line
+  const quoted = [...told.matchAll(/['"‘`]([^'"‘’`]+)['"’]/g)].flatMap(([, path]) =>
+    path === undefined ? [] : [path],
+  )
   if (quoted.length > 0) return quoted
-  const segments = before.replace(/:\s*$/, '').split(': ')
+  const segments = before.replace(/(:\s*| \()$/, '').split(': ')
   const last = segments.at(-1)?.trim() ?? ''
   const word = last.split(' ').at(-1) ?? ''
   if (word.includes('/')) return [last.startsWith('/') ? last : word]
   // Without a slash it is a path only behind a program's name, as in `bash: line 1: notes.txt`.
-  const namesFile = segments.length > 1 && last === word && word !== '' && !CALL_NAMES.has(word) && !/[@()]|^line \d+$/.test(last)
+  const namesFile =
+    segments.length > 1 &&
+    last === word &&
+    word !== '' &&
+    !CALL_NAMES.has(word) &&
+    !/[@()]|^line \d+$/.test(last)
   return namesFile ? [word] : []
 }
 
@@ -104,12 +123,15 @@ const lengthOf = (root: string | undefined) => root?.length ?? 0
 function denialOf(line: string, path: string, { confined }: DenialFacts): BashDenial {
   const operation = /cannot (\w+)|, (\w+) ['"]/.exec(line)
   const verb = operation?.[1] ?? operation?.[2]
-  const inTemp = deepestRoot(['/tmp', '/var/tmp', '/dev/shm'], path) !== undefined && confined.tempDir !== undefined
+  const inTemp =
+    deepestRoot(['/tmp', '/var/tmp', '/dev/shm'], path) !== undefined && confined.tempDir !== undefined
   return {
     path,
     ...(verb === undefined ? {} : { operation: verb }),
     source: 'stderr',
     confidence: 'high',
-    ...(inTemp ? { advice: 'write to $TMPDIR, which is private to this session and writable in every mode' } : {}),
+    ...(inTemp
+      ? { advice: 'write to $TMPDIR, which is private to this session and writable in every mode' }
+      : {}),
   }
 }

@@ -13,5 +13,7 @@ export function executionPolicy(
 ): SandboxExecutionPolicy {
   const policy = request.sandboxPolicy ?? { ...defaults, mode: request.sandboxMode ?? defaults.mode }
   if (isSandboxMode(policy.mode)) return { ...policy, sessionId: policy.sessionId ?? defaults.sessionId }
-  throw new TypeError(`unknown sandbox mode "${String(policy.mode)}"; the modes are ${SANDBOX_MODES.join(', ')}`)
+  throw new TypeError(
+    `unknown sandbox mode "${String(policy.mode)}"; the modes are ${SANDBOX_MODES.join(', ')}`,
+  )
 }

@@ -4,7 +4,14 @@
  */
 
 import { resolve as resolvePath } from 'node:path'
-import type { BashExecRequest, BashExecSpec, BashExecutor, BashProcess, BashRunResult, BashSandboxInfo } from 'dsh-bash'
+import type {
+  BashExecRequest,
+  BashExecSpec,
+  BashExecutor,
+  BashProcess,
+  BashRunResult,
+  BashSandboxInfo,
+} from 'dsh-bash'
 import {
   bashArgv,
   childEnv,
@@ -25,6 +32,7 @@ import {
   type SandboxProvider,
 } from 'dsh-sandbox'
 import { executionPolicy } from './execution-policy.ts'
+import { isExposed } from './exposed-directory.ts'
 import { splitEnvironment, withEnvironment } from './inside-environment.ts'
 import { hostPaths } from './path-facts.ts'
 import { runnerSpawnFailure } from './runner-failure.ts'
@@ -99,7 +107,14 @@ export class SandboxedBashExecutor implements SandboxedBash {
     const prepared = await this.prepareWhenReady(argv, this.resolveArgv(argv, request))
     const passed = await this.orUnavailable(prepared, () => this.runner.pass(prepared.command))
     const { exitCode, signal, timedOut, aborted, timeoutMs } = passed
-    return { exitCode, signal, timedOut, aborted, timeoutMs, sandbox: this.judgeForeground(prepared, unread(passed)) }
+    return {
+      exitCode,
+      signal,
+      timedOut,
+      aborted,
+      timeoutMs,
+      sandbox: this.judgeForeground(prepared, unread(passed)),
+    }
   }
 
   start(spec: BashExecSpec): BashProcess {
@@ -133,10 +148,17 @@ export class SandboxedBashExecutor implements SandboxedBash {
     const policy = policyOf(spec)
     const environment = childEnv(spec, process.env)
     if (!isConfinedPolicy(policy)) return { confined: undefined, command: { argv, env: environment, spec } }
-    const { outside, inside } = splitEnvironment(environment, spec.env ?? {})
+    const { outside, inside } = splitEnvironment(environment, spec.env ?? {}, (directory) =>
+      isExposed(directory, policy),
+    )
     const confined = this.provider.confine(withEnvironment(inside, argv), policy, { statusFd: STATUS_FD })
     assertWorkdirVisible(spec.workdir, confined)
-    const command = { argv: confined.argv, env: outside, spec, ...(confined.statusFd === undefined ? {} : { statusFd: confined.statusFd }) }
+    const command = {
+      argv: confined.argv,
+      env: outside,
+      spec,
+      ...(confined.statusFd === undefined ? {} : { statusFd: confined.statusFd }),
+    }
     return { confined, policy, command }
   }
 
@@ -160,15 +182,22 @@ export class SandboxedBashExecutor implements SandboxedBash {
 }
 
 function judge(prepared: Prepared, ended: EndedCommand): Verdict {
-  if (prepared.confined === undefined) return { runnerFailed: false, info: { mode: 'danger-full-access', denied: false } }
-  return verdict(ended, prepared.policy.mode, { ...hostPaths, workdir: prepared.command.spec.workdir, confined: prepared.confined })
+  if (prepared.confined === undefined)
+    return { runnerFailed: false, info: { mode: 'danger-full-access', denied: false } }
+  return verdict(ended, prepared.policy.mode, {
+    ...hostPaths,
+    workdir: prepared.command.spec.workdir,
+    confined: prepared.confined,
+  })
 }
 
 /** Absent never means allowed: a spec that no `resolve()` of ours made is refused. */
 function policyOf(spec: BashExecSpec): SandboxExecutionPolicy {
   const { sandboxPolicy, sandboxMode } = spec
   if (sandboxPolicy === undefined || sandboxPolicy.mode !== sandboxMode) {
-    throw new TypeError('the spec states no sandbox policy, or one that differs from its mode: make specs with resolve()')
+    throw new TypeError(
+      'the spec states no sandbox policy, or one that differs from its mode: make specs with resolve()',
+    )
   }
   return sandboxPolicy
 }

@@ -22,7 +22,10 @@ export { apply }
 /** Registers one executor under both names of the seam. Returns the disposer. */
 function apply(context: PluginContext, config: SandboxedBashConfig): () => Promise<void> {
   const { mode, workspaceRoot } = config
-  const executor = new SandboxedBashExecutor(createBashRunner(localConfig(config)), context.sandbox, { mode, workspaceRoot })
+  const executor = new SandboxedBashExecutor(createBashRunner(localConfig(config)), context.sandbox, {
+    mode,
+    workspaceRoot,
+  })
   context.provide('bash', executor)
   context.provide('shell', executor)
   return () => executor.dispose()

@@ -22,7 +22,9 @@ function physicalPath(path: string, linksLeft = MAX_LINKS): string {
   if (path.length > PATH_MAX || linksLeft === 0 || path === dirname(path)) return path
   try {
     return realpathSync.native(path)
-  } catch {
+  } catch (error) {
+    // Node's fs errors carry a code. A ring of links leads nowhere, and walking it costs time that a command could waste.
+    if ((error as NodeJS.ErrnoException).code === 'ELOOP') return path
     // It does not exist, or only as a link to what does not: its directory still leads somewhere.
     const target = linkTarget(path)
     if (target !== undefined) return physicalPath(target, linksLeft - 1)

@@ -10,14 +10,18 @@ const LAUNCHER_FAILURE_STATUS = 125
 export function runnerFailure(ended: EndedCommand, confined: ConfinedArgv): string | undefined {
   const spawnFailure = runnerSpawnFailure(ended.spawnError, confined)
   if (spawnFailure !== undefined) return spawnFailure
-  if (ended.spawnError !== undefined || ended.timedOut || ended.aborted || ended.signal !== null) return undefined
+  if (ended.spawnError !== undefined || ended.timedOut || ended.aborted || ended.signal !== null)
+    return undefined
   return confined.statusFd === undefined
     ? failureByWords(ended, confined.runnerFailureRules)
     : failureByStatus(ended, ended.statusText ?? '')
 }
 
 /** The runner itself could not be spawned: it is missing or may not be executed. */
-export function runnerSpawnFailure(error: NodeJS.ErrnoException | undefined, confined: ConfinedArgv): string | undefined {
+export function runnerSpawnFailure(
+  error: NodeJS.ErrnoException | undefined,
+  confined: ConfinedArgv,
+): string | undefined {
   if (error === undefined || error.path !== confined.argv[0]) return undefined
   return error.code === 'ENOENT' || error.code === 'EACCES' ? error.message : undefined
 }
@@ -28,7 +32,11 @@ function failureByStatus(ended: EndedCommand, status: string): string | undefine
   const reported = /^failed .*$/m.exec(status)?.[0]
   // The program is missing or not executable: the command's own fault, told by its status as a shell would.
   if (reported !== undefined && ended.exitCode !== LAUNCHER_FAILURE_STATUS) return undefined
-  return firstLine(ended.stderr.text) ?? reported ?? `the runner ended with status ${ended.exitCode} before the command started`
+  return (
+    firstLine(ended.stderr.text) ??
+    reported ??
+    `the runner ended with status ${ended.exitCode} before the command started`
+  )
 }
 
 function failureByWords(ended: EndedCommand, rules: readonly RunnerFailureRule[]): string | undefined {
@@ -49,7 +57,9 @@ function matchRule(rule: RunnerFailureRule, ended: EndedCommand, exitCode: numbe
     .map((line) => line.replace(/\r$/, ''))
     .filter((line) => line !== '' && !informational.has(line.toLowerCase()))
   const candidates = rule.soleOutput === true ? lines.slice(0, 1) : lines
-  const signatures = rule.fatalSignatures.filter((signature) => signature.trim() !== '').map((text) => text.toLowerCase())
+  const signatures = rule.fatalSignatures
+    .filter((signature) => signature.trim() !== '')
+    .map((text) => text.toLowerCase())
   return candidates.find((line) => signatures.some((signature) => line.toLowerCase().includes(signature)))
 }
 

@@ -19,7 +19,11 @@ export function verdict(ended: EndedCommand, mode: ConfinedSandboxMode, facts: D
     ...(effects === undefined ? {} : { effects }),
   }
   const detail = runnerFailure(ended, facts.confined)
-  if (detail !== undefined) return { runnerFailed: true, detail, info: { ...known, denied: false, runnerFailed: true } }
+  if (detail !== undefined)
+    return { runnerFailed: true, detail, info: { ...known, denied: false, runnerFailed: true } }
   const denial = findDenial(ended, facts)
-  return { runnerFailed: false, info: { ...known, denied: denial !== undefined, ...(denial === undefined ? {} : { denial }) } }
+  return {
+    runnerFailed: false,
+    info: { ...known, denied: denial !== undefined, ...(denial === undefined ? {} : { denial }) },
+  }
 }

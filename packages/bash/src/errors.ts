@@ -13,7 +13,10 @@ export class BashWorkdirError extends Error {
       ENOTDIR: 'is not a directory',
       EACCES: 'may not be entered',
     }
-    super(`working directory ${workdir} ${fault[code] ?? `cannot be used (${code})`}; nothing was run`, options)
+    super(
+      `working directory ${workdir} ${fault[code] ?? `cannot be used (${code})`}; nothing was run`,
+      options,
+    )
     this.code = code
     this.workdir = workdir
   }

@@ -46,24 +46,40 @@ function judgeCandidate(spelled: string, rules: TrustRules): { path: string; fau
     return { path, fault: distrust(path, rules) ?? foreignPlace(spelled) }
   } catch (cause) {
     // It vanished, or a directory on the way may not be searched.
-    return { path: spelled, fault: `cannot be examined: ${cause instanceof Error ? cause.message : String(cause)}` }
+    return {
+      path: spelled,
+      fault: `cannot be examined: ${cause instanceof Error ? cause.message : String(cause)}`,
+    }
   }
 }
 
 /** Package managers put directories of installed packages on PATH, and any package may bring a program of any name. */
 function foreignPlace(spelled: string): string | undefined {
-  return spelled.split('/').includes('node_modules') ? `was found as ${spelled}, where any package may have put it` : undefined
+  return spelled.split('/').includes('node_modules')
+    ? `was found as ${spelled}, where any package may have put it`
+    : undefined
 }
 
 async function checkVersion(path: string, timeoutMs: number): Promise<Lookup<FoundBwrap>> {
-  const result = await execa(path, ['--version'], { reject: false, timeout: timeoutMs, stdin: 'ignore', extendEnv: false })
+  const result = await execa(path, ['--version'], {
+    reject: false,
+    timeout: timeoutMs,
+    stdin: 'ignore',
+    extendEnv: false,
+  })
   const version = semver.coerce(result.stdout)?.version
   if (version === undefined) {
     const detail = `${path} --version says nothing that reads as a version (${result.shortMessage ?? result.stdout})`
     return { failure: { step: 'version', detail, fix: INSTALL } }
   }
   if (semver.lt(version, OLDEST)) {
-    return { failure: { step: 'version', detail: `${path} is ${version}; ${OLDEST} or newer is needed`, fix: INSTALL } }
+    return {
+      failure: {
+        step: 'version',
+        detail: `${path} is ${version}; ${OLDEST} or newer is needed`,
+        fix: INSTALL,
+      },
+    }
   }
   return { found: { path, version } }
 }

@@ -29,9 +29,12 @@ describe("the harness family's own texts", () => {
   const notPositive = 'probeTimeoutMs: sandbox-local: probeTimeoutMs must be a positive finite number'
   const notSingleLine = 'sandbox-local: runnerFailureSignatures entries must be non-empty single-line strings'
 
-  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5000', null])('probeTimeoutMs %s', (probeTimeoutMs) => {
-    expect(faults({ probeTimeoutMs })).toEqual([notPositive])
-  })
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5000', null])(
+    'probeTimeoutMs %s',
+    (probeTimeoutMs) => {
+      expect(faults({ probeTimeoutMs })).toEqual([notPositive])
+    },
+  )
 
   it.each(['', '   ', '\t', 'one\ntwo', 'one\rtwo', 'one\n'])('runnerFailureSignatures entry %j', (entry) => {
     expect(faults({ runnerCommand: ['/opt/runner'], runnerFailureSignatures: ['runner: ', entry] })).toEqual([

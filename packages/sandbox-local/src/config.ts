@@ -8,14 +8,20 @@ export type BackendChoice = (typeof BACKEND_CHOICES)[number]
 
 const singleLine = z
   .string()
-  .refine((text) => text.trim() !== '' && !/[\r\n]/.test(text), 'sandbox-local: runnerFailureSignatures entries must be non-empty single-line strings')
+  .refine(
+    (text) => text.trim() !== '' && !/[\r\n]/.test(text),
+    'sandbox-local: runnerFailureSignatures entries must be non-empty single-line strings',
+  )
 
 /** Node's timers take a signed 32-bit count of milliseconds; anything above fires at once. Source: Node, `timers`. */
 const MAX_TIMER_MS = 2_147_483_647
 
 const positiveMs = (name: string) => {
   const fault = `sandbox-local: ${name} must be a positive finite number`
-  return z.number(fault).positive(fault).max(MAX_TIMER_MS, `sandbox-local: ${name} must be at most ${MAX_TIMER_MS}`)
+  return z
+    .number(fault)
+    .positive(fault)
+    .max(MAX_TIMER_MS, `sandbox-local: ${name} must be at most ${MAX_TIMER_MS}`)
 }
 
 const absolutePath = z.string().startsWith('/', 'must be an absolute path')
@@ -39,9 +45,13 @@ export const Config = z
   .superRefine((config, context) => {
     const configured = config.runnerCommand.length > 0
     const described = config.runnerFailureSignatures.length > 0
-    if (described && !configured) fault('sandbox-local: runnerFailureSignatures requires runnerCommand', 'runnerFailureSignatures')
+    if (described && !configured)
+      fault('sandbox-local: runnerFailureSignatures requires runnerCommand', 'runnerFailureSignatures')
     if (configured && !described) {
-      fault('sandbox-local: runnerCommand requires at least one runnerFailureSignatures entry', 'runnerFailureSignatures')
+      fault(
+        'sandbox-local: runnerCommand requires at least one runnerFailureSignatures entry',
+        'runnerFailureSignatures',
+      )
     }
     function fault(message: string, key: string): void {
       context.addIssue({ code: 'custom', message, path: [key] })

@@ -55,5 +55,8 @@ const START_FIXES: readonly (readonly [RegExp, string])[] = [
 
 /** The fix for what a runner printed when it did not start. */
 export function startFix(text: string): string {
-  return START_FIXES.find(([pattern]) => pattern.test(text))?.[1] ?? 'run `dsh-sandbox doctor` and read what the runner says'
+  return (
+    START_FIXES.find(([pattern]) => pattern.test(text))?.[1] ??
+    'run `dsh-sandbox doctor` and read what the runner says'
+  )
 }

@@ -17,10 +17,15 @@ beforeEach(() => {
   home = directory('people/me')
   state = directory('state')
   const guarded: readonly GuardedDirectory[] = [
-    { path: home, what: 'the home directory', rule: 'root-holds-home' },
-    { path: state, what: 'private state of the sandbox', rule: 'root-holds-private-state' },
+    { path: home, what: 'the home directory', rule: 'root-holds-home', below: 'free' },
+    { path: state, what: 'private state of the sandbox', rule: 'root-holds-private-state', below: 'closed' },
   ]
-  ground = { pins: createRootPins(), guarded, tempOf: (sessionId) => `${state}/temp-of-${sessionId ?? 'nobody'}` }
+  ground = {
+    pins: createRootPins(),
+    guarded,
+    tempOf: (sessionId) => `${state}/temp-of-${sessionId ?? 'nobody'}`,
+    hidden: [join(state, 'sessions')],
+  }
 })
 afterEach(() => rmSync(scratch, { recursive: true }))
 
@@ -52,14 +57,23 @@ const workspaceWrite = (workspaceRoot: string): SandboxPolicy => ({ mode: 'works
 describe('what a policy becomes', () => {
   it('read-only opens nothing, whatever roots it names', () => {
     const grounded = groundPolicy({ ...readOnly(ws), writableRoots: [home] }, ground)
-    expect(grounded).toMatchObject({ mode: 'read-only', writable: [], tmp: 'private', temp: `${state}/temp-of-nobody` })
+    expect(grounded).toMatchObject({
+      mode: 'read-only',
+      writable: [],
+      tmp: 'private',
+      temp: `${state}/temp-of-nobody`,
+    })
     expect(grounded.workspace.path).toBe(ws)
   })
 
   it('workspace-write opens the root and the extra ones, each once', () => {
     const extra = directory('extra')
     symlinkSync(extra, join(scratch, 'link'))
-    const policy = { ...workspaceWrite(`${ws}/`), writableRoots: [extra, join(scratch, 'link'), ws], sessionId: 's1' }
+    const policy = {
+      ...workspaceWrite(`${ws}/`),
+      writableRoots: [extra, join(scratch, 'link'), ws],
+      sessionId: 's1',
+    }
     expect(writablePaths(policy)).toEqual([ws, extra])
     expect(groundPolicy(policy, ground).temp).toBe(`${state}/temp-of-s1`)
   })
@@ -123,6 +137,13 @@ describe('roots that are refused', () => {
 })
 
 describe('what no writable root may hold', () => {
+  it('nor lie in, where nothing below is a project', () => {
+    mkdirSync(join(state, 'below'))
+    const { rule, message } = refusal(workspaceWrite(join(state, 'below')))
+    expect(rule).toBe('root-holds-private-state')
+    expect(message).toMatch(` lies in private state of the sandbox (${state}), `)
+  })
+
   it('home, its ancestors, and a link to either', () => {
     symlinkSync(home, join(scratch, 'way-home'))
     for (const spelled of [home, `${home}/`, dirname(home), join(scratch, 'way-home')]) {
@@ -131,7 +152,7 @@ describe('what no writable root may hold', () => {
     }
     expect(refusal(workspaceWrite(home)).message).toBe(
       `writable root ${home} holds the home directory (${home}), which a confined command must not write; nothing was ` +
-        'run. Choose a directory below it.',
+        'run. Choose a project directory that does not.',
     )
   })
 
@@ -149,7 +170,11 @@ describe('what no writable root may hold', () => {
   })
 
   it("private state below the host's /tmp, once that is opened", () => {
-    const inTmp: GuardedDirectory = { path: '/tmp/state', what: 'private state', rule: 'root-holds-private-state' }
+    const inTmp: GuardedDirectory = {
+      path: '/tmp/state',
+      what: 'private state',
+      rule: 'root-holds-private-state',
+    }
     ground = { ...ground, guarded: [inTmp] }
     expect(refusal({ ...readOnly(ws), tmp: 'host' }).rule).toBe('root-holds-private-state')
   })
@@ -200,7 +225,9 @@ describe('modes', () => {
 
   it.each(['', 'none', 'WORKSPACE-WRITE', 'undefined'])('unknown mode %j', (mode) => {
     expect(() => groundPolicy(ofMode(mode), ground)).toThrow(
-      new TypeError(`unknown sandbox mode "${mode}"; the modes are read-only, workspace-write, danger-full-access`),
+      new TypeError(
+        `unknown sandbox mode "${mode}"; the modes are read-only, workspace-write, danger-full-access`,
+      ),
     )
   })
 })

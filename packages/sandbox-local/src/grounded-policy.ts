@@ -4,7 +4,13 @@
  */
 
 import { realpathSync } from 'node:fs'
-import { isWithin, SANDBOX_MODES, SandboxPolicyError, type ConfinedSandboxMode, type SandboxPolicy } from 'dsh-sandbox'
+import {
+  isWithin,
+  SANDBOX_MODES,
+  SandboxPolicyError,
+  type ConfinedSandboxMode,
+  type SandboxPolicy,
+} from 'dsh-sandbox'
 import type { PinnedRoot, RootPins } from './roots.ts'
 
 export interface GroundedPolicy {
@@ -16,6 +22,8 @@ export interface GroundedPolicy {
   readonly tmp: 'private' | 'host'
   /** The session's private temp on the host. */
   readonly temp: string
+  /** Directories that the command has no business in: the temps of all sessions. Hidden where a backend can hide. */
+  readonly hidden: readonly string[]
 }
 
 /** What a policy is held against. */
@@ -24,12 +32,15 @@ export interface PolicyGround {
   /** Directories that no writable root may hold, each with the words that name it. */
   readonly guarded: readonly GuardedDirectory[]
   tempOf(sessionId: string | undefined): string
+  readonly hidden: readonly string[]
 }
 
 export interface GuardedDirectory {
   readonly path: string
   readonly what: string
   readonly rule: 'root-holds-home' | 'root-holds-private-state'
+  /** `closed`: nothing below it may be a writable root either. `free`: projects lie there. */
+  readonly below: 'closed' | 'free'
 }
 
 /** File systems through which the kernel itself is written. */
@@ -48,6 +59,7 @@ export function groundPolicy(policy: SandboxPolicy, ground: PolicyGround): Groun
     writable,
     tmp: policy.tmp ?? 'private',
     temp: ground.tempOf(policy.sessionId),
+    hidden: ground.hidden,
   }
 }
 
@@ -112,14 +124,16 @@ function checkedRoot(spelled: string, pins: RootPins): PinnedRoot {
 }
 
 function assertHoldsNothingGuarded(root: PinnedRoot, guarded: readonly GuardedDirectory[]): void {
-  const held = guarded.find((directory) => isWithin(root.path, directory.path))
-  if (held === undefined) return
-  throw new SandboxPolicyError(
-    held.rule,
-    root.path,
-    `writable root ${root.path} holds ${held.what} (${held.path}), which a confined command must not write; nothing was ` +
-      'run. Choose a directory below it.',
-  )
+  for (const { path, what, rule, below } of guarded) {
+    const holds = isWithin(root.path, path)
+    if (!holds && !(below === 'closed' && isWithin(path, root.path))) continue
+    throw new SandboxPolicyError(
+      rule,
+      root.path,
+      `writable root ${root.path} ${holds ? 'holds' : 'lies in'} ${what} (${path}), which a confined command must not ` +
+        'write; nothing was run. Choose a project directory that does not.',
+    )
+  }
 }
 
 /** The canonical spelling of a path, or the path itself when it does not exist. */

@@ -1,7 +1,8 @@
 /** Facts about this host and process that backends build on. Read once per provider. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
+import { join } from 'node:path'
 import { canonicalPath } from './grounded-policy.ts'
 
 export interface HostFacts {
@@ -16,7 +17,13 @@ export interface HostFacts {
   /** Entries of /proc, below no process, through which uid 0 could write the kernel. */
   readonly kernelKnobs: readonly string[]
   /** Directories of this user and of the harness that no writable root may hold. */
-  readonly homes: readonly { readonly path: string; readonly what: string }[]
+  readonly homes: readonly Home[]
+}
+
+/** `user`: projects may lie below it. `harness`: nothing below it is a project. */
+export interface Home {
+  readonly path: string
+  readonly of: 'user' | 'harness'
 }
 
 export function readHostFacts(): HostFacts {
@@ -31,12 +38,24 @@ export function readHostFacts(): HostFacts {
   }
 }
 
-function homes(): HostFacts['homes'] {
-  const harness = process.env['DSH_HOME']
+/** Both the home that HOME names and the one of the user database, since a caller may set HOME. */
+function homes(): readonly Home[] {
+  const named = canonicalPath(homedir())
+  const harness = process.env['DSH_HOME'] ?? join(named, '.dsh')
+  const ofUser = new Set([named, canonicalPath(databaseHome() ?? named)])
   return [
-    { path: canonicalPath(homedir()), what: 'the home directory' },
-    ...(harness === undefined ? [] : [{ path: canonicalPath(harness), what: "the harness's own directory" }]),
+    ...[...ofUser].map((path): Home => ({ path, of: 'user' })),
+    { path: canonicalPath(harness), of: 'harness' },
   ]
+}
+
+function databaseHome(): string | undefined {
+  try {
+    return userInfo().homedir
+  } catch {
+    // This uid has no entry, as in many containers.
+    return undefined
+  }
 }
 
 function effectiveCapabilities(): bigint {

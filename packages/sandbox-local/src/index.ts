@@ -3,7 +3,13 @@
 import { Config, type ProviderConfig } from './config.ts'
 import { createLocalSandboxProvider } from './provider.ts'
 
-export { Config, BACKEND_CHOICES, type BackendChoice, type ProviderConfig, type ProviderConfigInput } from './config.ts'
+export {
+  Config,
+  BACKEND_CHOICES,
+  type BackendChoice,
+  type ProviderConfig,
+  type ProviderConfigInput,
+} from './config.ts'
 export type { BackendFailure, BackendReport } from './failure.ts'
 export { createLocalSandboxProvider, type LocalSandboxProvider } from './provider.ts'
 

@@ -27,12 +27,20 @@ export interface SettledLauncher extends Launcher {
 export async function settleLauncher(state: string, timeoutMs: number): Promise<Lookup<SettledLauncher>> {
   const located = locateLauncher()
   if ('missing' in located) {
-    return { failure: { step: 'find', detail: located.missing, fix: 'build it: a C++ compiler, make and python3, then `npm run setup`' } }
+    return {
+      failure: {
+        step: 'find',
+        detail: located.missing,
+        fix: 'build it: a C++ compiler, make and python3, then `npm run setup`',
+      },
+    }
   }
   const original = realpathSync(located.path)
   const copied = await askAbi(await copyInto(state, original), original, timeoutMs)
   // A file system mounted noexec refuses the copy alone; the original is no less ours, but must lie outside every root.
-  return 'failure' in copied && /EACCES|permission denied/i.test(copied.failure.detail) ? askAbi(original, original, timeoutMs) : copied
+  return 'failure' in copied && /EACCES|permission denied/i.test(copied.failure.detail)
+    ? askAbi(original, original, timeoutMs)
+    : copied
 }
 
 async function copyInto(state: string, original: string): Promise<string> {
@@ -45,14 +53,28 @@ async function copyInto(state: string, original: string): Promise<string> {
 }
 
 async function askAbi(path: string, original: string, timeoutMs: number): Promise<Lookup<SettledLauncher>> {
-  const result = await execa(path, ['--probe'], { reject: false, timeout: timeoutMs, stdin: 'ignore', extendEnv: false, stripFinalNewline: false })
+  const result = await execa(path, ['--probe'], {
+    reject: false,
+    timeout: timeoutMs,
+    stdin: 'ignore',
+    extendEnv: false,
+    stripFinalNewline: false,
+  })
   if (result.exitCode === 0) {
     const answer = parseProbe(result.stdout)
-    if (answer !== undefined) return { found: { path, original, landlockAbi: answer.abi, landlockFailure: undefined } }
+    if (answer !== undefined)
+      return { found: { path, original, landlockAbi: answer.abi, landlockFailure: undefined } }
   }
   if (result.exitCode === 125) {
     const detail = result.stderr.trim()
-    return { found: { path, original, landlockAbi: undefined, landlockFailure: { step: 'ruleset', detail, fix: landlockFix(detail) } } }
+    return {
+      found: {
+        path,
+        original,
+        landlockAbi: undefined,
+        landlockFailure: { step: 'ruleset', detail, fix: landlockFix(detail) },
+      },
+    }
   }
   const detail = `${path} --probe: ${result.shortMessage ?? result.stdout}`
   return { failure: { step: 'start', detail, fix: 'build it anew: `node native/build.mjs`' } }
@@ -60,7 +82,8 @@ async function askAbi(path: string, original: string, timeoutMs: number): Promis
 
 /** The errno of landlock_create_ruleset tells the reason. Source: landlock(7), "ERRORS". */
 function landlockFix(detail: string): string {
-  if (/not implemented/i.test(detail)) return 'run a kernel with Landlock (5.13 or newer, CONFIG_SECURITY_LANDLOCK=y)'
+  if (/not implemented/i.test(detail))
+    return 'run a kernel with Landlock (5.13 or newer, CONFIG_SECURITY_LANDLOCK=y)'
   if (/not supported/i.test(detail)) return 'enable it at boot: add landlock to the lsm= kernel parameter'
   return "allow the landlock system calls in this container's seccomp profile"
 }

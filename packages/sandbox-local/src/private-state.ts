@@ -18,7 +18,8 @@ function removeLive(): void {
 export function makePrivateState(parent: string | undefined): string {
   const place = realpathSync(parent ?? stateParent())
   // Whoever may rename entries of the parent could put another launcher in the place of ours.
-  if ((statSync(place).mode & 0o1002) === 0o0002) throw new Error(`${place} can be changed by every user and is not sticky`)
+  if ((statSync(place).mode & 0o1002) === 0o0002)
+    throw new Error(`${place} can be changed by every user and is not sticky`)
   const path = mkdtempSync(join(place, 'dsh-sandbox-'))
   if (live.size === 0) process.on('exit', removeLive)
   live.add(path)

@@ -73,7 +73,9 @@ exec /usr/bin/bwrap "\${args[@]}"`
   })
 
   it('that prints a reason and ends fails with that line', async () => {
-    expect(await probeRunner('echo; echo "bwrap: No permissions to create new namespace" >&2; exit 1')).toEqual({
+    expect(
+      await probeRunner('echo; echo "bwrap: No permissions to create new namespace" >&2; exit 1'),
+    ).toEqual({
       step: 'start',
       detail: 'bwrap: No permissions to create new namespace',
       fix:
@@ -84,7 +86,9 @@ exec /usr/bin/bwrap "\${args[@]}"`
 
   it('that is not there fails to start', async () => {
     const missing = customBackend([join(scratch, 'missing')], readHostFacts())
-    expect(await probe(missing, { parent: scratch, timeoutMs: 10_000, temp })).toMatchObject({ step: 'start' })
+    expect(await probe(missing, { parent: scratch, timeoutMs: 10_000, temp })).toMatchObject({
+      step: 'start',
+    })
   })
 
   it('that may not be executed says how to mend it', async () => {
@@ -111,7 +115,6 @@ describe('time', () => {
       pulse = setImmediate(turn)
     }
     pulse = setImmediate(turn)
-    const startedAt = performance.now()
     const failure = await probeRunner("trap '' TERM; exec sleep 600", 300)
     clearImmediate(pulse)
     expect(failure).toEqual({
@@ -119,20 +122,16 @@ describe('time', () => {
       detail: 'timed out after 300 ms',
       fix: 'raise probeTimeoutMs, or see why starting a process takes so long here',
     })
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
     expect(turns).toBeGreaterThan(100)
   })
 
-  it('no turn of the event loop is longer than a spawn takes', async () => {
-    let longestMs = 0
-    let last = performance.now()
-    const ticker = setInterval(() => {
-      longestMs = Math.max(longestMs, performance.now() - last)
-      last = performance.now()
-    }, 1)
-    await probeRunner('sleep 0.5; exec /usr/bin/bwrap "$@"')
-    clearInterval(ticker)
-    expect(longestMs).toBeLessThan(400)
+  it('the event loop turns while a runner runs: this one waits for what a timer makes', async () => {
+    const go = join(scratch, 'go')
+    const timer = setTimeout(() => writeFileSync(go, ''), 50)
+    expect(
+      await probeRunner(`until [ -e ${go} ]; do sleep 0.01; done; exec /usr/bin/bwrap "$@"`),
+    ).toBeUndefined()
+    clearTimeout(timer)
   })
 })
 

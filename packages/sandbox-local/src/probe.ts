@@ -70,6 +70,7 @@ async function probeMode(
     writable: mode === 'read-only' ? [] : [workspace],
     tmp: 'private',
     temp: site.temp,
+    hidden: [],
   }
   const started = await runProbe(backend, policy, files, site)
   if (started !== undefined) return started
@@ -83,7 +84,11 @@ async function runProbe(
   site: ProbeSite,
 ): Promise<BackendFailure | undefined> {
   const name = files.temp.slice(site.temp.length + 1)
-  const argv = backend.wrap(['/bin/sh', '-c', SCRIPT, 'sh', name, files.inside, files.outside], policy, undefined)
+  const argv = backend.wrap(
+    ['/bin/sh', '-c', SCRIPT, 'sh', name, files.inside, files.outside],
+    policy,
+    undefined,
+  )
   const [program = '', ...rest] = argv
   const result = await execa(program, rest, {
     cwd: policy.workspace.path,
@@ -96,7 +101,9 @@ async function runProbe(
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
   })
   if (result.exitCode === PROBE_STATUS) return undefined
-  const seen = result.timedOut ? `timed out after ${site.timeoutMs} ms` : firstLine(result.stderr) ?? result.shortMessage
+  const seen = result.timedOut
+    ? `timed out after ${site.timeoutMs} ms`
+    : (firstLine(result.stderr) ?? result.shortMessage)
   return { step: 'start', detail: seen ?? `ended with status ${result.exitCode}`, fix: startFix(seen ?? '') }
 }
 
@@ -108,8 +115,16 @@ async function judge(
     const written = await exists(files[place])
     if (written === expected) continue
     return written
-      ? { step: 'deny', detail: `a write that ${mode} must stop went through (${place})`, fix: 'do not use this runner: it does not confine' }
-      : { step: 'allow', detail: `a write that ${mode} must let through failed (${place})`, fix: 'see that private state and workspace lie on writable file systems' }
+      ? {
+          step: 'deny',
+          detail: `a write that ${mode} must stop went through (${place})`,
+          fix: 'do not use this runner: it does not confine',
+        }
+      : {
+          step: 'allow',
+          detail: `a write that ${mode} must let through failed (${place})`,
+          fix: 'see that private state and workspace lie on writable file systems',
+        }
   }
   return undefined
 }

@@ -18,7 +18,7 @@ import { SEATBELT_FAILURE } from './backends/seatbelt.ts'
 import { Config, type ProviderConfig, type ProviderConfigInput } from './config.ts'
 import { describeFailures, type BackendReport } from './failure.ts'
 import { canonicalPath, groundPolicy, type GroundedPolicy, type GuardedDirectory } from './grounded-policy.ts'
-import { readHostFacts, type HostFacts } from './host.ts'
+import { readHostFacts, type Home, type HostFacts } from './host.ts'
 import { keepPrivate, makePrivateState, removePrivateState } from './private-state.ts'
 import { createRootPins } from './roots.ts'
 import { isUnchanged } from './runner-identity.ts'
@@ -34,7 +34,9 @@ export interface LocalSandboxProvider extends Required<SandboxProvider> {
   diagnose(): Promise<readonly BackendReport[]>
 }
 
-const RUNNER_FAILURES: Readonly<Record<SandboxBackend, (config: ProviderConfig) => readonly RunnerFailureRule[]>> = {
+const RUNNER_FAILURES: Readonly<
+  Record<SandboxBackend, (config: ProviderConfig) => readonly RunnerFailureRule[]>
+> = {
   bwrap: () => [BWRAP_FAILURE, LAUNCHER_FAILURE],
   landlock: () => [LAUNCHER_FAILURE],
   seatbelt: () => [SEATBELT_FAILURE],
@@ -76,7 +78,8 @@ class LocalProvider implements LocalSandboxProvider {
 
   confine(argv: readonly string[], policy: SandboxPolicy, channel?: ConfinementChannel): ConfinedArgv {
     if (argv.length === 0 || argv[0] === '') throw new TypeError('confine: the argv names no program')
-    if (this.disposed) throw new SandboxUnavailableError(policy.mode, 'the sandbox provider has been disposed')
+    if (this.disposed)
+      throw new SandboxUnavailableError(policy.mode, 'the sandbox provider has been disposed')
     const grounded = this.ground(policy)
     const backend = this.usable() ?? this.refuse(policy)
     this.refuseExposedRunner(backend, grounded)
@@ -107,6 +110,7 @@ class LocalProvider implements LocalSandboxProvider {
         pins: this.pins,
         guarded: this.guarded(),
         tempOf: (sessionId) => this.privateState().temps.pathOf(sessionId),
+        hidden: [this.privateState().temps.parent],
       })
     } catch (cause) {
       if (cause instanceof SandboxPolicyError || cause instanceof TypeError) throw cause
@@ -138,10 +142,16 @@ class LocalProvider implements LocalSandboxProvider {
     // The next call may fare better; whoever cannot wait for it is refused now.
     void this.ready()
     if (tried === undefined) {
-      throw new SandboxUnavailableError(policy.mode, 'the backends have not been probed yet; await ready() first')
+      throw new SandboxUnavailableError(
+        policy.mode,
+        'the backends have not been probed yet; await ready() first',
+      )
     }
     const detail = describeFailures(tried.map(({ report }) => report))
-    throw new SandboxUnavailableError(policy.mode, detail === '' ? `no backend exists for ${this.host.platform}` : detail)
+    throw new SandboxUnavailableError(
+      policy.mode,
+      detail === '' ? `no backend exists for ${this.host.platform}` : detail,
+    )
   }
 
   /** A runner that a command can write would run unconfined the next time. */
@@ -180,8 +190,13 @@ class LocalProvider implements LocalSandboxProvider {
 
   private guarded(): readonly GuardedDirectory[] {
     return [
-      ...this.host.homes.map((home) => ({ ...home, rule: 'root-holds-home' as const })),
-      { path: this.privateState().path, what: 'private state of the sandbox', rule: 'root-holds-private-state' as const },
+      ...this.host.homes.map(guardedHome),
+      {
+        path: this.privateState().path,
+        what: 'private state of the sandbox',
+        rule: 'root-holds-private-state' as const,
+        below: 'closed' as const,
+      },
     ]
   }
 
@@ -213,6 +228,12 @@ class LocalProvider implements LocalSandboxProvider {
       untrustedRoots: (this.config.untrustedRoots ?? workingDirectory()).map(canonicalPath),
     }
   }
+}
+
+function guardedHome({ path, of }: Home): GuardedDirectory {
+  return of === 'user'
+    ? { path, what: 'the home directory', rule: 'root-holds-home', below: 'free' }
+    : { path, what: "the harness's own directory", rule: 'root-holds-home', below: 'closed' }
 }
 
 /** None when it has been removed: nothing can lie in it then. */

@@ -9,14 +9,22 @@ import { execa, execaSync } from 'execa'
 
 /** First as it stands; then, as its owner, with every directory opened. */
 const ATTEMPTS = [
-  [['/bin/rm', '-rf', '--']],
+  [['rm', '-rf', '--']],
   [
-    ['/bin/chmod', '-R', 'u+rwX', '--'],
-    ['/bin/rm', '-rf', '--'],
+    ['chmod', '-R', 'u+rwX', '--'],
+    ['rm', '-rf', '--'],
   ],
 ] as const
 
-const OPTIONS = { reject: false, stdin: 'ignore', stdout: 'ignore', extendEnv: false, maxBuffer: 65_536 } as const
+const OPTIONS = {
+  reject: false,
+  stdin: 'ignore',
+  stdout: 'ignore',
+  extendEnv: false,
+  // Where the system keeps them, whatever PATH says.
+  env: { PATH: '/usr/bin:/bin:/run/current-system/sw/bin' },
+  maxBuffer: 65_536,
+} as const
 
 /** Removes `path` and all below it. Links are not followed. @throws {Error} something of it is left. */
 export async function removeTree(path: string): Promise<void> {

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { SandboxPolicyError } from 'dsh-sandbox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

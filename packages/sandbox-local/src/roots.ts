@@ -43,7 +43,11 @@ export function createRootPins(): RootPins {
 
 function identify(spelled: string): PinnedRoot {
   if (!isAbsolute(spelled)) {
-    throw new SandboxPolicyError('root-not-absolute', spelled, `workspace root "${spelled}" must be an absolute path`)
+    throw new SandboxPolicyError(
+      'root-not-absolute',
+      spelled,
+      `workspace root "${spelled}" must be an absolute path`,
+    )
   }
   const { path, stats } = resolveRoot(spelled)
   if (!stats.isDirectory()) throw rootFault('root-not-directory', spelled, 'is not a directory')
@@ -63,7 +67,12 @@ function resolveRoot(spelled: string): { path: string; stats: BigIntStats } {
   }
 }
 
-function rootFault(rule: SandboxPolicyRule, spelled: string, fault: string, cause?: unknown): SandboxPolicyError {
+function rootFault(
+  rule: SandboxPolicyRule,
+  spelled: string,
+  fault: string,
+  cause?: unknown,
+): SandboxPolicyError {
   return new SandboxPolicyError(
     rule,
     spelled,

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findBwrap } from './bwrap-lookup.ts'
@@ -34,12 +44,13 @@ async function lookUp(path: string, rules = TRUSTING): Promise<unknown> {
 }
 
 describe('the ladder', () => {
-  const auto = { backend: 'auto', runnerCommand: [] } as const
+  const auto: Parameters<typeof ladder>[0] = { backend: 'auto', runnerCommand: [] }
 
   it('is a table', () => {
     expect(ladder(auto, 'linux')).toEqual(['bwrap', 'landlock'])
     expect(ladder(auto, 'darwin')).toEqual(['seatbelt'])
-    for (const platform of ['win32', 'freebsd', 'sunos', 'aix'] as const) expect(ladder(auto, platform)).toEqual([])
+    for (const platform of ['win32', 'freebsd', 'sunos', 'aix'] as const)
+      expect(ladder(auto, platform)).toEqual([])
   })
 
   it('is the one rung that was asked for, and never another behind it', () => {
@@ -82,7 +93,9 @@ describe('looking for bubblewrap', () => {
 
   it("the system's comes first, wherever it stands on PATH", async () => {
     const planted = plant('bin')
-    expect(await lookUp(`${planted}:/usr/bin`)).toMatchObject({ found: { path: realpathSync('/usr/bin/bwrap') } })
+    expect(await lookUp(`${planted}:/usr/bin`)).toMatchObject({
+      found: { path: realpathSync('/usr/bin/bwrap') },
+    })
     expect(wasRun()).toBe(false)
   })
 
@@ -102,7 +115,10 @@ describe('looking for bubblewrap', () => {
     const rules = { ...TRUSTING, untrustedRoots: [join(scratch, 'ws')] }
     for (const path of [bin, join(scratch, 'elsewhere')]) {
       expect(await lookUp(path, rules)).toMatchObject({
-        failure: { step: 'trust', detail: `${bin}/bwrap lies in ${scratch}/ws, which a command may be able to write` },
+        failure: {
+          step: 'trust',
+          detail: `${bin}/bwrap lies in ${scratch}/ws, which a command may be able to write`,
+        },
       })
     }
     expect(wasRun()).toBe(false)
@@ -119,7 +135,9 @@ describe('looking for bubblewrap', () => {
     ['bubblewrap 0.1', '0.1.0; 0.3.0 or newer is needed'],
   ])('one that says %j is too old', async (version, words) => {
     const bin = plant('bin', 'bwrap', version)
-    expect(await lookUp(bin)).toMatchObject({ failure: { step: 'version', detail: `${bin}/bwrap is ${words}` } })
+    expect(await lookUp(bin)).toMatchObject({
+      failure: { step: 'version', detail: `${bin}/bwrap is ${words}` },
+    })
   })
 
   it('one that says nothing of a version is refused', async () => {
@@ -152,7 +170,11 @@ describe("a provider's selection", () => {
     vi.stubEnv('PATH', scratch)
     expect((await selectWith({ backend: 'bwrap' })).selected).toBeUndefined()
     expect((await selectWith({ backend: 'seatbelt' })).reports).toMatchObject([
-      { backend: 'seatbelt', usable: false, failure: { step: 'find', detail: 'sandbox-exec exists on macOS only' } },
+      {
+        backend: 'seatbelt',
+        usable: false,
+        failure: { step: 'find', detail: 'sandbox-exec exists on macOS only' },
+      },
     ])
   })
 
@@ -167,7 +189,7 @@ describe("a provider's selection", () => {
     expect(wasRun()).toBe(false)
   })
 
-  it('never runs an operator\'s runner that PATH finds in the workspace, but does run one named by its path', async () => {
+  it("never runs an operator's runner that PATH finds in the workspace, but does run one named by its path", async () => {
     const bin = plant('ws/bin', 'runner')
     vi.stubEnv('PATH', bin)
     const common = { runnerFailureSignatures: ['runner: '], untrustedRoots: [join(scratch, 'ws')] }
@@ -185,14 +207,21 @@ describe("a provider's selection", () => {
     chmodSync(script, 0o777)
     for (const runnerCommand of [[script], ['/bin/sh', script]]) {
       const { reports } = await selectWith({ runnerCommand, runnerFailureSignatures: ['runner: '] })
-      expect(reports).toMatchObject([{ failure: { step: 'trust', detail: `${script} can be changed by every user through ${script}` } }])
+      expect(reports).toMatchObject([
+        { failure: { step: 'trust', detail: `${script} can be changed by every user through ${script}` } },
+      ])
     }
     expect(wasRun()).toBe(false)
   })
 
   it("an operator's runner that is missing", async () => {
-    const { reports } = await selectWith({ runnerCommand: ['/nowhere/runner'], runnerFailureSignatures: ['x: '] })
-    expect(reports).toMatchObject([{ usable: false, failure: { step: 'find', detail: 'no /nowhere/runner on PATH' } }])
+    const { reports } = await selectWith({
+      runnerCommand: ['/nowhere/runner'],
+      runnerFailureSignatures: ['x: '],
+    })
+    expect(reports).toMatchObject([
+      { usable: false, failure: { step: 'find', detail: 'no /nowhere/runner on PATH' } },
+    ])
   })
 
   it('with no place for private state is unavailable, and ready() does not reject', async () => {

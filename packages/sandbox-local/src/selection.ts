@@ -47,7 +47,10 @@ export interface TriedRung {
 }
 
 /** The rungs that a configuration allows on a platform, in order. */
-export function ladder(config: Pick<ProviderConfig, 'backend' | 'runnerCommand'>, platform: NodeJS.Platform): readonly Rung[] {
+export function ladder(
+  config: Pick<ProviderConfig, 'backend' | 'runnerCommand'>,
+  platform: NodeJS.Platform,
+): readonly Rung[] {
   if (config.runnerCommand.length > 0) return ['custom']
   if (config.backend !== 'auto') return [config.backend]
   return LADDERS[platform] ?? []
@@ -79,7 +82,11 @@ export async function tryRung(rung: Rung, ground: SelectionGround): Promise<Trie
     }
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause)
-    return failed(rung, { step: 'start', detail, fix: 'see that the directory for private state is writable' })
+    return failed(rung, {
+      step: 'start',
+      detail,
+      fix: 'see that the directory for private state is writable',
+    })
   }
 }
 
@@ -89,15 +96,21 @@ async function tryBwrap(ground: SelectionGround): Promise<TriedRung> {
   const bwrap = await findBwrap(ground.trust, probeTimeoutMs)
   if ('failure' in bwrap) return failed('bwrap', bwrap.failure)
   const launcher = await settleLauncher(ground.state(), probeTimeoutMs)
-  const backend = bwrapBackend(bwrap.found.path, 'found' in launcher ? launcher.found : undefined, ground.host)
+  const backend = bwrapBackend(
+    bwrap.found.path,
+    'found' in launcher ? launcher.found : undefined,
+    ground.host,
+  )
   const note = launcherNote(launcher)
   return probed(backend, ground, { ...bwrap.found, ...(note === undefined ? {} : { note }) })
 }
 
 /** What is lost inside bubblewrap without the launcher or without Landlock. */
 function launcherNote(launcher: Lookup<SettledLauncher>): string | undefined {
-  if ('failure' in launcher) return `without the launcher (${launcher.failure.detail}): no Landlock underneath, TERM ends the command without its traps`
-  if (launcher.found.landlockFailure !== undefined) return `no Landlock underneath: ${launcher.found.landlockFailure.detail}`
+  if ('failure' in launcher)
+    return `without the launcher (${launcher.failure.detail}): no Landlock underneath, TERM ends the command without its traps`
+  if (launcher.found.landlockFailure !== undefined)
+    return `no Landlock underneath: ${launcher.found.landlockFailure.detail}`
   return undefined
 }
 
@@ -120,25 +133,37 @@ async function trySeatbelt(ground: SelectionGround): Promise<TriedRung> {
 async function tryCustom(ground: SelectionGround): Promise<TriedRung> {
   const [program = '', ...options] = ground.config.runnerCommand
   const found = await which(program, { nothrow: true })
-  if (found === null) return failed('custom', { step: 'find', detail: `no ${program} on PATH`, fix: 'correct runnerCommand' })
+  if (found === null)
+    return failed('custom', { step: 'find', detail: `no ${program} on PATH`, fix: 'correct runnerCommand' })
   const path = await realpath(found)
   // A path is the operator's own choice; a bare name is whatever PATH makes of it.
   const rules = program.includes('/') ? { ...ground.trust, untrustedRoots: [] } : ground.trust
   const scripts = await namedFiles(options)
   for (const file of [path, ...scripts]) {
     const fault = distrust(file, rules)
-    if (fault !== undefined) return failed('custom', { step: 'trust', detail: `${file} ${fault}`, fix: 'let only its owner write it' })
+    if (fault !== undefined)
+      return failed('custom', {
+        step: 'trust',
+        detail: `${file} ${fault}`,
+        fix: 'let only its owner write it',
+      })
   }
   return probed({ ...customBackend([path, ...options], ground.host), scripts }, ground, { path })
 }
 
 /** Files that options name by absolute path, canonical: the script behind an interpreter is as good as the program. */
 async function namedFiles(options: readonly string[]): Promise<readonly string[]> {
-  const paths = await Promise.all(options.filter((option) => isAbsolute(option)).map((path) => realpath(path).catch(() => '')))
+  const paths = await Promise.all(
+    options.filter((option) => isAbsolute(option)).map((path) => realpath(path).catch(() => '')),
+  )
   return paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 }
 
-async function probed(backend: Backend, ground: SelectionGround, facts: Partial<BackendReport>): Promise<TriedRung> {
+async function probed(
+  backend: Backend,
+  ground: SelectionGround,
+  facts: Partial<BackendReport>,
+): Promise<TriedRung> {
   const runners = backend.runners.map(identifyRunner)
   const failure = await probe(backend, {
     parent: dirname(ground.state()),
@@ -146,7 +171,11 @@ async function probed(backend: Backend, ground: SelectionGround, facts: Partial<
     temp: ground.probeTemp(),
   })
   if (failure !== undefined) return { report: { backend: backend.backend, usable: false, ...facts, failure } }
-  return { report: { backend: backend.backend, usable: true, ...facts, enforcement: backend.enforcement }, backend, runners }
+  return {
+    report: { backend: backend.backend, usable: true, ...facts, enforcement: backend.enforcement },
+    backend,
+    runners,
+  }
 }
 
 function failed(rung: Rung, failure: NonNullable<BackendReport['failure']>): TriedRung {

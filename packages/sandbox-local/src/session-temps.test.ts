@@ -1,6 +1,19 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
+// oxlint-disable-next-line no-restricted-imports -- a test runs the hostile command itself
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makePrivateState, removePrivateState } from './private-state.ts'
@@ -135,28 +148,32 @@ describe('removal of what a command left', () => {
   it.each([
     ['waiting', removeTree],
     ['at exit', async (path: string) => removeTreeSync(path)],
-  ])('takes everything but what links point to (%s), as this user and as an ordinary one', async (_, remove) => {
-    chmodSync(scratch, 0o777)
-    const round = async () => {
-      const outside = mkdtempSync(join(scratch, 'outside-'))
-      writeFileSync(join(outside, 'victim'), 'kept')
-      chmodSync(join(outside, 'victim'), 0o640)
-      chmodSync(outside, 0o750)
-      const root = mkdtempSync(join(scratch, 'root-'))
-      plantHostile(root, outside)
-      await remove(root)
-      expect(existsSync(root)).toBe(false)
-      expect(readdirSync(outside)).toEqual(['victim'])
-      expect([modeOf(outside), modeOf(join(outside, 'victim'))]).toEqual([0o750, 0o640])
-    }
-    await round()
-    await asOrdinaryUser(round)
-  })
+  ])(
+    'takes everything but what links point to (%s), as this user and as an ordinary one',
+    async (_, remove) => {
+      chmodSync(scratch, 0o777)
+      const round = async () => {
+        const outside = mkdtempSync(join(scratch, 'outside-'))
+        writeFileSync(join(outside, 'victim'), 'kept')
+        chmodSync(join(outside, 'victim'), 0o640)
+        chmodSync(outside, 0o750)
+        const root = mkdtempSync(join(scratch, 'root-'))
+        plantHostile(root, outside)
+        await remove(root)
+        expect(existsSync(root)).toBe(false)
+        expect(readdirSync(outside)).toEqual(['victim'])
+        expect([modeOf(outside), modeOf(join(outside, 'victim'))]).toEqual([0o750, 0o640])
+      }
+      await round()
+      await asOrdinaryUser(round)
+    },
+  )
 
   it('of a tree deeper than a path may be long', async () => {
     for (const remove of [removeTree, removeTreeSync]) {
       const root = mkdtempSync(join(scratch, 'root-'))
-      const dig = 'for i in {1..40}; do mkdir -p $(printf d%.0s {1..200}) && cd -P $(printf d%.0s {1..200}) || exit; done'
+      const dig =
+        'for i in {1..40}; do mkdir -p $(printf d%.0s {1..200}) && cd -P $(printf d%.0s {1..200}) || exit; done'
       await execa('bash', ['-c', dig], { cwd: root, env: { PWD: '' } })
       await remove(root)
       expect(existsSync(root)).toBe(false)
@@ -168,7 +185,12 @@ describe('removal of what a command left', () => {
     for (let count = 0; count < 200; count += 1) writeFileSync(join(outside, `victim${count}`), '')
     const root = mkdtempSync(join(scratch, 'root-'))
     await execa('gcc', ['-O1', '-x', 'c', '-', '-o', join(scratch, 'swap')], { input: SWAP })
-    const swapper = execa(join(scratch, 'swap'), [outside], { cwd: root, stdin: 'ignore', reject: false, buffer: false })
+    const swapper = execa(join(scratch, 'swap'), [outside], {
+      cwd: root,
+      stdin: 'ignore',
+      reject: false,
+      buffer: false,
+    })
     await once(swapper.stdout, 'data')
     // What was made or swapped meanwhile may be left, which is an error of this removal and none of the outside.
     await removeTree(root).catch(() => {})
@@ -209,7 +231,9 @@ describe('private state', () => {
 
   it('is not made where everyone may rename it away, unless entries are protected', async () => {
     chmodSync(scratch, 0o777)
-    expect(() => makePrivateState(scratch)).toThrow(`${scratch} can be changed by every user and is not sticky`)
+    expect(() => makePrivateState(scratch)).toThrow(
+      `${scratch} can be changed by every user and is not sticky`,
+    )
     chmodSync(scratch, 0o1777)
     await removePrivateState(makePrivateState(scratch))
     expect(readdirSync(scratch)).toEqual([])

@@ -8,6 +8,8 @@ import { removeTree } from './remove-tree.ts'
 const UNNAMED = ''
 
 export interface SessionTemps {
+  /** The directory that holds them all. */
+  readonly parent: string
   /** The host path of the session's temp. Makes it when there is none. */
   pathOf(sessionId: string | undefined): string
   end(sessionId: string): Promise<void>
@@ -37,7 +39,7 @@ export function createSessionTemps(state: string): SessionTemps {
     if (path !== undefined) await removeTree(path)
   }
 
-  return { pathOf, end }
+  return { parent, pathOf, end }
 }
 
 function isDirectory(path: string): boolean {

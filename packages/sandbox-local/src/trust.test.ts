@@ -53,13 +53,19 @@ describe('what may not', () => {
   it('a file that an unknown group can write, and not one of a known group', () => {
     chmodSync(program, 0o775)
     const { gid } = statSync(program)
-    expect(distrust(program, { ...OURS, groups: new Set() })).toBe(`can be changed by group ${gid} through ${program}`)
+    expect(distrust(program, { ...OURS, groups: new Set() })).toBe(
+      `can be changed by group ${gid} through ${program}`,
+    )
     expect(distrust(program, { ...OURS, groups: new Set([gid]) })).toBeUndefined()
   })
 
   it('a file of another user, directories included', () => {
-    expect(distrust(program, { ...OURS, owners: new Set([uid + 1]) })).toBe(`can be changed by user ${uid} through ${program}`)
-    expect(distrust('/usr', { ...OURS, owners: new Set([uid + 1]) })).toBe('can be changed by user 0 through /usr')
+    expect(distrust(program, { ...OURS, owners: new Set([uid + 1]) })).toBe(
+      `can be changed by user ${uid} through ${program}`,
+    )
+    expect(distrust('/usr', { ...OURS, owners: new Set([uid + 1]) })).toBe(
+      'can be changed by user 0 through /usr',
+    )
   })
 
   it('anything in an untrusted root, the root itself included', () => {

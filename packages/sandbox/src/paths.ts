@@ -9,5 +9,8 @@ export function isWithin(root: string, path: string): boolean {
 export function deepestRoot(roots: readonly string[], path: string): string | undefined {
   return roots
     .filter((root) => isWithin(root, path))
-    .reduce<string | undefined>((deepest, root) => (deepest === undefined || root.length > deepest.length ? root : deepest), undefined)
+    .reduce<string | undefined>(
+      (deepest, root) => (deepest === undefined || root.length > deepest.length ? root : deepest),
+      undefined,
+    )
 }

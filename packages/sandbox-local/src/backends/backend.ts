@@ -23,16 +23,20 @@ export interface Backend {
   readonly scripts?: readonly string[]
   /** True when the runner can report on a status descriptor. */
   readonly reportsStatus: boolean
-  wrap(argv: readonly string[], policy: GroundedPolicy, channel: ConfinementChannel | undefined): readonly string[]
+  wrap(
+    argv: readonly string[],
+    policy: GroundedPolicy,
+    channel: ConfinementChannel | undefined,
+  ): readonly string[]
   view(policy: GroundedPolicy): View
 }
 
 /**
- * Words that a denied file operation leaves on stderr (strerror(3) of EROFS, EACCES, EPERM). bubblewrap's mounts answer
- * EROFS; the Landlock layer inside answers EACCES for what no mount governs.
+ * Words that a denied file operation leaves on stderr (strerror(3) of EROFS, EACCES, EPERM). Under bubblewrap the mounts
+ * answer first, with EROFS; EACCES there is nearly always a permission of the host's.
  */
 export const DENIAL_DIALECT = {
-  bwrap: ['read-only file system', 'permission denied'],
+  bwrap: ['read-only file system'],
   landlock: ['permission denied'],
   seatbelt: ['operation not permitted'],
   custom: ['read-only file system', 'permission denied'],

@@ -12,31 +12,55 @@ const ALL_CAPABILITIES = (1n << 41n) - 1n
 
 const rootAt = (path: string, ino = 7n): PinnedRoot => ({ path, dev: 5n, ino })
 
-const USER: HostFacts = { platform: 'linux', uid: 1000, gid: 1000, capabilities: 0n, kernelKnobs: ['/proc/sys'], homes: [] }
-const ROOT: HostFacts = { ...USER, uid: 0, gid: 0, capabilities: ALL_CAPABILITIES, kernelKnobs: ['/proc/sys', '/proc/sysrq-trigger'] }
+const USER: HostFacts = {
+  platform: 'linux',
+  uid: 1000,
+  gid: 1000,
+  capabilities: 0n,
+  mountsPropagate: false,
+  kernelKnobs: ['/proc/sys'],
+  homes: [],
+}
+const ROOT: HostFacts = {
+  ...USER,
+  uid: 0,
+  gid: 0,
+  capabilities: ALL_CAPABILITIES,
+  kernelKnobs: ['/proc/sys', '/proc/sysrq-trigger'],
+}
 
 function policy(workspace: string, facts: Partial<GroundedPolicy> = {}): GroundedPolicy {
   const writable = facts.mode === 'read-only' ? [] : [rootAt(workspace)]
-  return { mode: 'workspace-write', workspace: rootAt(workspace), writable, tmp: 'private', temp: TEMP, ...facts }
+  return {
+    mode: 'workspace-write',
+    workspace: rootAt(workspace),
+    writable,
+    tmp: 'private',
+    temp: TEMP,
+    hidden: [],
+    ...facts,
+  }
 }
-const readOnly = (workspace: string, facts: Partial<GroundedPolicy> = {}) => policy(workspace, { mode: 'read-only', ...facts })
+const readOnly = (workspace: string, facts: Partial<GroundedPolicy> = {}) =>
+  policy(workspace, { mode: 'read-only', ...facts })
 
 const setTemp = (path: string) =>
-  Object.entries({ TMPDIR: path, TMP: path, TEMP: path, TMPPREFIX: `${path}/zsh` }).flatMap(([name, value]) => [
-    '--setenv',
-    name,
-    value,
-  ])
+  Object.entries({ TMPDIR: path, TMP: path, TEMP: path, TMPPREFIX: `${path}/zsh` }).flatMap(
+    ([name, value]) => ['--setenv', name, value],
+  )
 
 const HEAD = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL']
 const MOUNTS = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
 
 /** The mounts of the profile: flag, source, destination. */
 function binds(profile: readonly string[]): readonly string[] {
-  return profile.flatMap((word, at) => (/^--(ro-)?bind(-try)?$/.test(word) ? [profile.slice(at, at + 3).join(' ')] : []))
+  return profile.flatMap((word, at) =>
+    /^--(ro-)?bind(-try)?$/.test(word) ? [profile.slice(at, at + 3).join(' ')] : [],
+  )
 }
 
-const keptCapabilities = (profile: readonly string[]) => profile.filter((_, at) => profile[at - 1] === '--cap-add')
+const keptCapabilities = (profile: readonly string[]) =>
+  profile.filter((_, at) => profile[at - 1] === '--cap-add')
 
 describe('the profile', () => {
   it('of a user, workspace-write', () => {
@@ -49,8 +73,21 @@ describe('the profile', () => {
     ])
   })
 
+  it("hides other sessions' temps before the session's own is mounted", () => {
+    const hiding = bwrapProfile(policy('/srv/ws', { hidden: ['/var/tmp/s/sessions'] }), USER)
+    const at = hiding.indexOf('--tmpfs')
+    expect(hiding.slice(at, at + 5)).toEqual(['--tmpfs', '/var/tmp/s/sessions', '--bind', TEMP, '/tmp'])
+  })
+
   it('of a user, read-only: nothing of the host is writable but the temp', () => {
-    expect(bwrapProfile(readOnly('/srv/ws'), USER)).toEqual([...HEAD, ...MOUNTS, '--bind', TEMP, '/tmp', ...setTemp('/tmp')])
+    expect(bwrapProfile(readOnly('/srv/ws'), USER)).toEqual([
+      ...HEAD,
+      ...MOUNTS,
+      '--bind',
+      TEMP,
+      '/tmp',
+      ...setTemp('/tmp'),
+    ])
   })
 
   it('of root: kept capabilities, and every kernel knob read-only behind the fresh /proc', () => {
@@ -82,13 +119,17 @@ describe('the profile', () => {
   it("of uid 0 in Docker's default set adds what is held", () => {
     // CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, NET_RAW, SYS_CHROOT, MKNOD,
     // AUDIT_WRITE, SETFCAP.
-    expect(keptCapabilities(bwrapProfile(readOnly('/srv/ws'), { ...ROOT, capabilities: 0xa80425fbn }))).toHaveLength(7)
+    expect(
+      keptCapabilities(bwrapProfile(readOnly('/srv/ws'), { ...ROOT, capabilities: 0xa80425fbn })),
+    ).toHaveLength(7)
     const chownAlone = bwrapProfile(readOnly('/srv/ws'), { ...ROOT, capabilities: 1n })
     expect(keptCapabilities(chownAlone)).toEqual(['CAP_CHOWN'])
   })
 
   it('of a user with ambient capabilities keeps none', () => {
-    expect(keptCapabilities(bwrapProfile(policy('/srv/ws'), { ...USER, capabilities: ALL_CAPABILITIES }))).toEqual([])
+    expect(
+      keptCapabilities(bwrapProfile(policy('/srv/ws'), { ...USER, capabilities: ALL_CAPABILITIES })),
+    ).toEqual([])
   })
 })
 
@@ -113,8 +154,16 @@ describe('/tmp', () => {
   })
 
   it("is the host's when the workspace is /tmp; the temp keeps its own name", () => {
-    expect(binds(bwrapProfile(policy('/tmp'), USER))).toEqual(['--ro-bind / /', `--bind ${TEMP} ${TEMP}`, '--bind /tmp /tmp'])
-    expect(bwrapView(policy('/tmp'))).toEqual({ tempDir: TEMP, maskedRoots: ['/dev', '/proc'], visibleRoots: [] })
+    expect(binds(bwrapProfile(policy('/tmp'), USER))).toEqual([
+      '--ro-bind / /',
+      `--bind ${TEMP} ${TEMP}`,
+      '--bind /tmp /tmp',
+    ])
+    expect(bwrapView(policy('/tmp'))).toEqual({
+      tempDir: TEMP,
+      maskedRoots: ['/dev', '/proc'],
+      visibleRoots: [],
+    })
   })
 
   it('is not opened by a read-only workspace of /tmp', () => {
@@ -149,11 +198,17 @@ describe('the argv', () => {
       ...[LAUNCHER.path, '--supervise', '--status-fd', '3', ...grants(['/srv/ws']), '--'],
       ...command,
     ])
-    expect(backend).toMatchObject({ enforcement: 'full', runners: [BWRAP, LAUNCHER.path], reportsStatus: true })
+    expect(backend).toMatchObject({
+      enforcement: 'full',
+      runners: [BWRAP, LAUNCHER.path],
+      reportsStatus: true,
+    })
   })
 
   it('names no descriptor when none was offered', () => {
-    expect(bwrapBackend(BWRAP, LAUNCHER, USER).wrap(command, policy('/srv/ws'), undefined)).not.toContain('--status-fd')
+    expect(bwrapBackend(BWRAP, LAUNCHER, USER).wrap(command, policy('/srv/ws'), undefined)).not.toContain(
+      '--status-fd',
+    )
   })
 
   it('keeps SETPCAP for the inner launcher of root alone, which empties the bounding set with it', () => {
@@ -165,9 +220,47 @@ describe('the argv', () => {
     expect(added(USER, LAUNCHER)).toBe(false)
   })
 
+  it('cuts mounts off from the host where that costs nothing, or where no Landlock closes what arrives', () => {
+    const cutOff = (host: HostFacts, landlockAbi: number | undefined) => {
+      const argv = bwrapBackend(BWRAP, { ...LAUNCHER, landlockAbi }, { ...host, mountsPropagate: true })
+      return argv
+        .wrap(command, policy('/srv/ws'), undefined)
+        .slice(0, argv.runners.length + 2)
+        .includes('--private-mounts')
+    }
+    expect([ROOT, USER].map((host) => [7, 3, 2, undefined].map((abi) => cutOff(host, abi)))).toEqual([
+      [true, true, true, true],
+      [false, false, true, true],
+    ])
+    expect(bwrapBackend(BWRAP, LAUNCHER, ROOT).wrap(command, policy('/srv/ws'), undefined)).not.toContain(
+      '--private-mounts',
+    )
+  })
+
+  it('is partial where host mounts may arrive and no launcher is there to close them', () => {
+    const shared = { ...USER, mountsPropagate: true }
+    const enforcement = [shared, USER].map((host) =>
+      [LAUNCHER, undefined].map((launcher) => bwrapBackend(BWRAP, launcher, host).enforcement),
+    )
+    expect(enforcement).toEqual([
+      ['full', 'partial'],
+      ['full', 'full'],
+    ])
+  })
+
   it('drops the Landlock rules, not the launcher, on a kernel without Landlock', () => {
-    const argv = bwrapBackend(BWRAP, { ...LAUNCHER, landlockAbi: undefined }, USER).wrap(command, policy('/srv/ws'), undefined)
-    expect(argv.slice(argv.lastIndexOf(LAUNCHER.path))).toEqual([LAUNCHER.path, '--supervise', '--no-landlock', '--', ...command])
+    const argv = bwrapBackend(BWRAP, { ...LAUNCHER, landlockAbi: undefined }, USER).wrap(
+      command,
+      policy('/srv/ws'),
+      undefined,
+    )
+    expect(argv.slice(argv.lastIndexOf(LAUNCHER.path))).toEqual([
+      LAUNCHER.path,
+      '--supervise',
+      '--no-landlock',
+      '--',
+      ...command,
+    ])
   })
 
   it('without a launcher, a privileged bash closes descriptors and becomes the command', () => {
@@ -186,7 +279,9 @@ describe('the argv', () => {
     const profile = argv.slice(argv.indexOf(BWRAP), argv.lastIndexOf(hidden.path))
     expect(binds(profile).at(-1)).toBe(`--ro-bind ${hidden.path} ${hidden.path}`)
     const hostTemp = policy('/srv/ws', { tmp: 'host', writable: [rootAt('/srv/ws'), rootAt('/tmp')] })
-    expect(bwrapBackend(BWRAP, hidden, USER).wrap(command, hostTemp, undefined)).not.toContain('--ro-bind-try')
+    expect(bwrapBackend(BWRAP, hidden, USER).wrap(command, hostTemp, undefined)).not.toContain(
+      '--ro-bind-try',
+    )
   })
 
   it('a workspace that looks like an option or holds a newline is one word', () => {

@@ -78,7 +78,9 @@ function needsPrivateMounts({ landlockAbi = 0 }: Launcher, { mountsPropagate, ui
 
 /** With CAP_SETPCAP the launcher empties the bounding set, which bubblewrap leaves full, and drops that capability too. */
 function boundingSetFlags(launcher: Launcher | undefined, host: HostFacts): readonly string[] {
-  return launcher !== undefined && host.uid === 0 && holds(host, CAP_SETPCAP) ? ['--cap-add', 'CAP_SETPCAP'] : []
+  return launcher !== undefined && host.uid === 0 && holds(host, CAP_SETPCAP)
+    ? ['--cap-add', 'CAP_SETPCAP']
+    : []
 }
 
 /** Shows the launcher inside when private state had to be made below a masked root. */
@@ -98,6 +100,7 @@ export function bwrapProfile(policy: GroundedPolicy, host: HostFacts): readonly 
     ...['--dev', '/dev'],
     ...['--proc', '/proc'],
     ...(host.uid === 0 ? host.kernelKnobs.flatMap((knob) => ['--ro-bind-try', knob, knob]) : []),
+    ...policy.hidden.flatMap((path) => ['--tmpfs', path]),
     ...['--bind', policy.temp, view.tempDir].filter(() => policy.tmp === 'private'),
     ...view.visibleRoots.flatMap((root) => ['--ro-bind', root, root]),
     ...policy.writable.flatMap(({ path }) => ['--bind', path, path]),
@@ -121,7 +124,7 @@ export function bwrapView(policy: GroundedPolicy): View {
   const tmpIsHosts = [policy.workspace, ...policy.writable].some(({ path }) => isWithin(path, TMP))
   return {
     tempDir: policy.tmp === 'host' || !tmpIsHosts ? TMP : policy.temp,
-    maskedRoots: tmpIsHosts ? ['/dev', '/proc'] : [TMP, '/dev', '/proc'],
+    maskedRoots: [...(tmpIsHosts ? [] : [TMP]), '/dev', '/proc', ...policy.hidden],
     visibleRoots: !tmpIsHosts && isWithin(TMP, workspace) ? [workspace] : [],
   }
 }
@@ -141,6 +144,7 @@ function innerLaunch(policy: GroundedPolicy): InnerLaunch {
  * evaluating BASH_ENV and exported functions itself (bash(1), "Invocation").
  */
 export function descriptorCloser(argv: readonly string[]): readonly string[] {
-  const script = 'for fd in /proc/self/fd/*; do fd=${fd##*/}; if ((fd > 2)); then eval "exec $fd>&-"; fi; done; exec -- "$@"'
+  const script =
+    'for fd in /proc/self/fd/*; do fd=${fd##*/}; if ((fd > 2)); then eval "exec $fd>&-"; fi; done; exec -- "$@"'
   return ['/bin/bash', '-p', '-c', script, 'bash', ...argv]
 }

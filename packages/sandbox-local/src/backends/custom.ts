@@ -12,7 +12,12 @@ export function customBackend(runnerCommand: readonly string[], host: HostFacts)
     enforcement: 'full',
     runners: runnerCommand.slice(0, 1),
     reportsStatus: false,
-    wrap: (argv, policy) => [...runnerCommand, ...bwrapProfile(policy, host), '--', ...descriptorCloser(argv)],
+    wrap: (argv, policy) => [
+      ...runnerCommand,
+      ...bwrapProfile(policy, host),
+      '--',
+      ...descriptorCloser(argv),
+    ],
     view: bwrapView,
   }
 }

@@ -5,7 +5,9 @@ import { landlockBackend, landlockView } from './landlock.ts'
 const TEMP = '/var/tmp/state/sessions/tmp-1'
 const BACKEND = landlockBackend({ path: '/var/tmp/state/bin/launcher', landlockAbi: 7 })
 const COMMAND = ['bash', '-c', 'true']
-const DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom', '/dev/tty'].flatMap((path) => ['--dev', path])
+const DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom', '/dev/tty'].flatMap(
+  (path) => ['--dev', path],
+)
 
 const SUPERVISED = ['--supervise', '--guard']
 
@@ -13,7 +15,11 @@ const workspace = { path: '/srv/ws', dev: 2049n, ino: 2n ** 60n }
 const readOnly: GroundedPolicy = { mode: 'read-only', workspace, writable: [], tmp: 'private', temp: TEMP }
 const workspaceWrite: GroundedPolicy = { ...readOnly, mode: 'workspace-write', writable: [workspace] }
 
-const setTemp = (path: string) => [`TMPDIR=${path}`, `TMP=${path}`, `TEMP=${path}`, `TMPPREFIX=${path}/zsh`].flatMap((set) => ['--setenv', set])
+const setTemp = (path: string) =>
+  [`TMPDIR=${path}`, `TMP=${path}`, `TEMP=${path}`, `TMPPREFIX=${path}/zsh`].flatMap((set) => [
+    '--setenv',
+    set,
+  ])
 
 describe('the argv', () => {
   it('read-only: the temp alone is writable', () => {
@@ -42,7 +48,11 @@ describe('the argv', () => {
   })
 
   it("tmp 'host': /tmp is a pinned root like any, and the private temp is not granted", () => {
-    const hostTemp: GroundedPolicy = { ...readOnly, tmp: 'host', writable: [{ path: '/tmp', dev: 1n, ino: 2n }] }
+    const hostTemp: GroundedPolicy = {
+      ...readOnly,
+      tmp: 'host',
+      writable: [{ path: '/tmp', dev: 1n, ino: 2n }],
+    }
     const argv = BACKEND.wrap(COMMAND, hostTemp, undefined)
     expect(argv).toEqual([
       '/var/tmp/state/bin/launcher',

@@ -14,8 +14,7 @@ export function landlockBackend(launcher: Launcher): Backend {
     enforcement: 'partial',
     runners: [launcher.path],
     reportsStatus: true,
-    wrap: (argv, policy, channel) =>
-      innerArgv(launcher, innerLaunch(policy), argv, channel),
+    wrap: (argv, policy, channel) => innerArgv(launcher, innerLaunch(policy), argv, channel),
     view: landlockView,
   }
 }

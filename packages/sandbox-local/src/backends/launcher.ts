@@ -22,7 +22,14 @@ export interface Grants {
 }
 
 /** Devices that harmless programs open for writing. */
-export const PLAIN_DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom', '/dev/tty'] as const
+export const PLAIN_DEVICES = [
+  '/dev/null',
+  '/dev/zero',
+  '/dev/full',
+  '/dev/random',
+  '/dev/urandom',
+  '/dev/tty',
+] as const
 
 /** What the front of another runner does beside closing descriptors. */
 export interface FrontLaunch {

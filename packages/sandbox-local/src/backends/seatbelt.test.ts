@@ -13,6 +13,7 @@ function policy(roots: readonly string[], facts: Partial<GroundedPolicy> = {}): 
     writable: roots.map(rootAt),
     tmp: 'private',
     temp: TEMP,
+    hidden: [],
     ...facts,
   }
 }
@@ -62,7 +63,14 @@ describe('the profile text', () => {
 })
 
 describe('paths', () => {
-  const odd = ['/Users/me/a "b"', '/Users/me/back\\slash', '/Users/me/new\nline', '/Users/me/(allow default)', '/Users/me/x=y', '/Users/me/é ✓']
+  const odd = [
+    '/Users/me/a "b"',
+    '/Users/me/back\\slash',
+    '/Users/me/new\nline',
+    '/Users/me/(allow default)',
+    '/Users/me/x=y',
+    '/Users/me/é ✓',
+  ]
 
   it('ride as parameters, as they are, whatever they hold', () => {
     const argv = seatbeltArgv(['bash'], policy(odd))
@@ -81,14 +89,20 @@ describe('paths', () => {
 
 describe('the argv', () => {
   it('runs the one sandbox-exec, sets the temp behind it, and then the command', () => {
-    const argv = seatbeltBackend().wrap(['bash', '-c', 'true'], policy([], { mode: 'read-only' }), { statusFd: 3 })
+    const argv = seatbeltBackend().wrap(['bash', '-c', 'true'], policy([], { mode: 'read-only' }), {
+      statusFd: 3,
+    })
     expect(argv).toEqual([
       '/usr/bin/sandbox-exec',
       ...['-D', `ROOT_0=${TEMP}`, '-p', seatbeltProfile(1)],
       ...['/usr/bin/env', `TMPDIR=${TEMP}`, `TMP=${TEMP}`, `TEMP=${TEMP}`, `TMPPREFIX=${TEMP}/zsh`],
       ...['bash', '-c', 'true'],
     ])
-    expect(seatbeltBackend()).toMatchObject({ backend: 'seatbelt', runners: ['/usr/bin/sandbox-exec'], reportsStatus: false })
+    expect(seatbeltBackend()).toMatchObject({
+      backend: 'seatbelt',
+      runners: ['/usr/bin/sandbox-exec'],
+      reportsStatus: false,
+    })
   })
 
   it("tmp 'host': the temp is the kernel's spelling of /tmp, and the private one is closed", () => {

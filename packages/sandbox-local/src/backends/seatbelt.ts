@@ -12,7 +12,15 @@ import { tempEnvironment } from './temp-environment.ts'
 export const SANDBOX_EXEC = '/usr/bin/sandbox-exec'
 
 /** Character devices that programs write. */
-const WRITABLE_DEVICES = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom', '/dev/tty', '/dev/dtracehelper', '/dev/ptmx']
+const WRITABLE_DEVICES = [
+  '/dev/null',
+  '/dev/zero',
+  '/dev/random',
+  '/dev/urandom',
+  '/dev/tty',
+  '/dev/dtracehelper',
+  '/dev/ptmx',
+]
 
 export const SEATBELT_FAILURE: RunnerFailureRule = { fatalSignatures: ['sandbox-exec: '], soleOutput: true }
 
@@ -47,7 +55,10 @@ export function seatbeltArgv(argv: readonly string[], policy: GroundedPolicy): r
  */
 export function seatbeltProfile(rootCount: number): string {
   const devices = WRITABLE_DEVICES.map((path) => `(literal "${path}")`).join(' ')
-  const roots = Array.from({ length: rootCount }, (_, index) => `(subpath (param "${rootParameter(index)}"))`).join(' ')
+  const roots = Array.from(
+    { length: rootCount },
+    (_, index) => `(subpath (param "${rootParameter(index)}"))`,
+  ).join(' ')
   return [
     '(version 1)',
     '(allow default)',
