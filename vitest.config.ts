@@ -7,7 +7,12 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'native/src/**/*.test.ts', 'profiles/src/**/*.test.ts', 'test-fixtures/src/**/*.test.ts'],
+    include: [
+      'packages/*/src/**/*.test.ts',
+      'native/src/**/*.test.ts',
+      'profiles/src/**/*.test.ts',
+      'test-fixtures/src/**/*.test.ts',
+    ],
     pool: 'forks',
     testTimeout: 30_000,
     reporters: process.env['CI'] ? ['default', ['json', { outputFile: 'build/vitest.json' }]] : ['default'],
