@@ -12,37 +12,13 @@
 namespace dsh {
 namespace {
 
-enum class Listing { Complete, Unavailable };
+// Source: proc_tid_children(5), CONFIG_PROC_CHILDREN.
+constexpr const char* kListing = "/proc/thread-self/children";
+constexpr const char* kOwnEntry = "/proc/self";
 
-// Kills every child that this process has at this moment. Source: proc_tid_children(5), CONFIG_PROC_CHILDREN.
-Listing killChildren() {
-  UniqueFd list(open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC));
-  if (!list.valid()) return Listing::Unavailable;
-  char text[4096];
-  pid_t pid = 0;
-  for (ssize_t length = read(list.get(), text, sizeof text); length > 0; length = read(list.get(), text, sizeof text)) {
-    for (ssize_t i = 0; i < length; i++) {
-      if (text[i] >= '0' && text[i] <= '9') {
-        pid = pid * 10 + (text[i] - '0');  // a number may go on in the next read
-      } else if (pid > 0) {
-        kill(pid, SIGKILL);
-        pid = 0;
-      }
-    }
-  }
-  return Listing::Complete;
-}
-
-// Collects children that have ended, waiting for the first one. False when there is no child.
-bool collectSome() {
-  pid_t pid = 0;
-  do {
-    pid = waitpid(-1, nullptr, __WALL);
-  } while (pid < 0 && errno == EINTR);
-  if (pid < 0) return false;
-  while (waitpid(-1, nullptr, WNOHANG | __WALL) > 0) {
-  }
-  return true;
+bool isChild(pid_t pid) {
+  siginfo_t none;
+  return waitid(P_PID, static_cast<id_t>(pid), &none, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
 bool hasChildren() {
@@ -50,17 +26,68 @@ bool hasChildren() {
   return waitid(P_ALL, 0, &none, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
+// The number of a child is its own until it is collected here, so no other process is ever hit.
+bool killChild(pid_t pid) { return isChild(pid) && kill(pid, SIGKILL) == 0; }
+
+// Kills every child that is listed at this moment. How many were reached.
+int killChildren() {
+  UniqueFd list(open(kListing, O_RDONLY | O_CLOEXEC));
+  if (!list.valid()) return 0;
+  char text[4096];
+  pid_t pid = 0;
+  int reached = 0;
+  for (ssize_t length = read(list.get(), text, sizeof text); length > 0; length = read(list.get(), text, sizeof text)) {
+    for (ssize_t i = 0; i < length; i++) {
+      if (text[i] >= '0' && text[i] <= '9') {
+        pid = pid * 10 + (text[i] - '0');  // a number may go on in the next read
+      } else if (pid > 0) {
+        reached += killChild(pid);
+        pid = 0;
+      }
+    }
+  }
+  return reached;
+}
+
+// Waits for one child to end, and collects no more than `most`: with children that fork faster than they are collected
+// it would otherwise never be their turn to be killed.
+void collect(int most) {
+  int options = __WALL;
+  while (most > 0) {
+    const pid_t pid = waitpid(-1, nullptr, options);
+    if (pid < 0 && errno == EINTR) continue;
+    if (pid <= 0) return;
+    options = __WALL | WNOHANG;
+    most--;
+  }
+}
+
 }  // namespace
 
-void endChildren(pid_t group) {
-  if (!hasChildren()) return;
-  do {
-    if (killChildren() == Listing::Unavailable) {
-      // Waiting for a child that was not killed could last for ever.
-      kill(-group, SIGKILL);
-      return;
-    }
-  } while (collectSome());
+Failure checkChildrenListed() {
+  char own[24] = {};
+  if (readlink(kOwnEntry, own, sizeof own - 1) < 0) return failedNow("list-children", kOwnEntry);
+  if (strtol(own, nullptr, 10) != getpid()) return failedWith(ESRCH, "list-children", kOwnEntry);
+  const UniqueFd list(open(kListing, O_RDONLY | O_CLOEXEC));
+  return list.valid() ? success() : failedNow("list-children", kListing);
+}
+
+Collected collectOneBut(pid_t watched) {
+  siginfo_t seen;
+  seen.si_pid = 0;  // and so it stays while none has ended
+  if (waitid(P_ALL, 0, &seen, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 || seen.si_pid == 0) return Collected::None;
+  if (seen.si_pid == watched) return Collected::Watched;
+  waitpid(seen.si_pid, nullptr, WNOHANG | __WALL);
+  return Collected::Other;
+}
+
+void endChildren() {
+  while (hasChildren()) {
+    const int reached = killChildren();
+    // Waiting for a child that was not killed could last for ever: one of another user, without CAP_KILL.
+    if (reached == 0) return;
+    collect(reached);
+  }
 }
 
 }  // namespace dsh

@@ -43,6 +43,11 @@ describe('usage', () => {
       says: 'a descriptor of 3 or more expected, not 2147483648',
     },
     { args: ['--status-fd', '3', '--status-fd', '4', '--', 'true'], says: 'given twice: --status-fd' },
+    { args: ['--guard', '--', 'true'], says: '--guard needs --supervise' },
+    {
+      args: ['--supervise', '--passive', '--', 'true'],
+      says: '--passive has no process of its own to supervise from',
+    },
     { args: ['--ignore-signals', '--', 'true'], says: '--ignore-signals needs --passive' },
     {
       args: ['--passive', '--ro', '/', '--', 'true'],

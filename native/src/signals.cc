@@ -1,6 +1,7 @@
 #include "signals.h"
 
 #include <signal.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,6 +19,12 @@ bool restoreDefault(int signal) {
   return syscall(SYS_rt_sigaction, signal, action, nullptr, kKernelSigsetBytes) == 0;
 }
 
+// By syscall for the same reason. Bit N - 1 stands for signal N.
+bool changeMask(int how, uint64_t signals) {
+  static_assert(sizeof signals == kKernelSigsetBytes);
+  return syscall(SYS_rt_sigprocmask, how, &signals, nullptr, kKernelSigsetBytes) == 0;
+}
+
 }  // namespace
 
 Failure resetSignals(StopSignals stopSignals) {
@@ -31,9 +38,15 @@ Failure resetSignals(StopSignals stopSignals) {
     }
   }
   // Last, since a pending signal is delivered here.
-  sigset_t none;
-  sigemptyset(&none);
-  return sigprocmask(SIG_SETMASK, &none, nullptr) == 0 ? success() : failedNow("reset-signals");
+  return changeMask(SIG_SETMASK, 0) ? success() : failedNow("reset-signals");
+}
+
+Failure blockSignals() { return changeMask(SIG_SETMASK, ~uint64_t{0}) ? success() : failedNow("block-signals"); }
+
+void endBySignal(int number) {
+  restoreDefault(number);
+  kill(getpid(), number);
+  changeMask(SIG_UNBLOCK, uint64_t{1} << (number - 1));
 }
 
 }  // namespace dsh

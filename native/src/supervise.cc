@@ -1,8 +1,8 @@
 #include "supervise.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,10 +16,13 @@ namespace {
 
 constexpr int kForwarded[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// How a guard learns that the launcher is gone. Real-time, so that nothing else here uses it.
+// Wakes a guard when the launcher is gone. Real-time, so that nothing else here uses it.
 constexpr int kLauncherGone = 64;
 
 constexpr int kExitFailure = 125;
+
+// In place of a launcher whose end ends the command: no process has this number.
+constexpr pid_t kNobody = -1;
 
 bool isForwarded(int number) {
   for (const int forwarded : kForwarded) {
@@ -28,16 +31,19 @@ bool isForwarded(int number) {
   return false;
 }
 
-Failure blockSignals() {
-  sigset_t all;
-  sigfillset(&all);
-  return sigprocmask(SIG_SETMASK, &all, nullptr) == 0 ? success() : failedNow("block-signals");
-}
-
 // Orphans below come to this process instead of init. A forked child has to ask for itself (PR_SET_CHILD_SUBREAPER(2const)).
 Failure becomeReaper() {
   return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? success() : failedNow("subreaper");
 }
+
+// Keeps commands of the same user from tracing a supervisor and from opening its status descriptor by /proc, which only
+// Landlock denies them otherwise; and a supervisor that ends by a signal from dumping a core of its own, which a piped
+// core pattern gets in spite of RLIMIT_CORE (core(5)). Inherited by fork, so that the command never finds it missing.
+Failure becomeUndumpable() { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? success() : failedNow("dumpable"); }
+
+// The command's own process is as open as one that is not supervised. exec would see to that, but a filter's supervisor
+// may have to read the calls before it (seccomp_unotify(2)).
+Failure becomeDumpable() { return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0 ? success() : failedNow("dumpable"); }
 
 // A death signal is lost when the parent has died before it was asked for, so its number is compared afterwards.
 Failure dieWith(pid_t parent, int number) {
@@ -45,81 +51,91 @@ Failure dieWith(pid_t parent, int number) {
   return getppid() == parent ? success() : failedWith(ESRCH, "death-signal");
 }
 
-// The command's streams end when the command closes them, not when its reaper ends.
+// The command's streams end when the command closes them, not when its supervisors end.
 void letGoOfStreams() {
-  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (null < 0) return;
-  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) dup2(null, fd);
-  if (null > STDERR_FILENO) close(null);
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) close(fd);
 }
 
-// Collects every child that has ended. True once `watched` was among them.
-bool reap(pid_t watched, int* status) {
-  bool ended = false;
-  int seen = 0;
-  for (pid_t pid = waitpid(-1, &seen, WNOHANG | __WALL); pid > 0; pid = waitpid(-1, &seen, WNOHANG | __WALL)) {
-    if (pid != watched) continue;
-    *status = seen;
-    ended = true;
+// The command's process says here that it never became the command, whose own exit could look the same. It can write
+// here only as long as that is so: exec takes the mapping away.
+Failure shareNeverRan(bool** neverRan) {
+  void* page = mmap(nullptr, sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return failedNow("share");
+  *neverRan = static_cast<bool*>(page);
+  return success();
+}
+
+// A command that has left its own group gets the signal alone.
+void forward(int number, pid_t watched, pid_t target) {
+  if (kill(target, number) != 0) kill(watched, number);
+}
+
+// Waits for `watched` to end, and leaves it uncollected; signals that are for it go to `target` (a group when negative).
+// False: `launcher` is gone. That is asked every time, since its signal can be kept waiting by others for ever.
+bool watch(pid_t watched, pid_t target, pid_t launcher) {
+  sigset_t all;
+  sigfillset(&all);
+  while (launcher == kNobody || getppid() == launcher) {
+    const Collected collected = collectOneBut(watched);
+    if (collected == Collected::Watched) return true;
+    if (collected == Collected::Other) continue;
+    const int number = sigwaitinfo(&all, nullptr);
+    if (isForwarded(number)) forward(number, watched, target);
   }
+  return false;
+}
+
+// Waits as `watch` does, then ends everything below. The status that `watched` ended with; none when the launcher is gone.
+bool outlive(pid_t watched, pid_t target, pid_t launcher, int* status) {
+  const bool ended = watch(watched, target, launcher);
+  // A group is killed at one stroke: nobody in it forks past that. While its leader is uncollected it is no other group.
+  kill(-watched, SIGKILL);
+  if (ended) waitpid(watched, status, __WALL);
+  endChildren();
   return ended;
 }
 
-// Waits for `watched` to end; signals that are for it go to `target` (a group when negative). False: the launcher above
-// is gone.
-bool watch(pid_t watched, pid_t target, int* status) {
-  sigset_t all;
-  sigfillset(&all);
-  while (true) {
-    const int number = sigwaitinfo(&all, nullptr);
-    if (number == SIGCHLD && reap(watched, status)) return true;
-    if (number == kLauncherGone) return false;
-    if (number > 0 && isForwarded(number)) kill(target, number);
-  }
-}
-
 [[noreturn]] void endAs(int status) {
-  if (WIFSIGNALED(status)) {
-    // By a system call and not by RLIMIT_CORE, which a piped core pattern disregards (core(5)).
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    const Failure failure = resetSignals(StopSignals::Default);
-    if (!failure) raise(WTERMSIG(status));
-  }
+  if (WIFSIGNALED(status)) endBySignal(WTERMSIG(status));
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
 void reportEnd(int statusFd, int status) {
-  if (statusFd < 0) return;
   if (WIFSIGNALED(status)) return reportEnded(statusFd, Ending::Signaled, WTERMSIG(status));
   reportEnded(statusFd, Ending::Exited, WEXITSTATUS(status));
 }
 
+[[noreturn]] void giveUp(const Supervision& supervision, const Failure& failure) {
+  if (supervision.statusFd >= 0) reportFailure(supervision.statusFd, failure);
+  printFailure(failure);
+  _exit(kExitFailure);
+}
+
 // In the command's own process: a group of its own, so that its supervisor is not in it.
-[[noreturn]] void becomeCommand(const Supervision& supervision, pid_t reaper) {
+[[noreturn]] void becomeCommand(const Supervision& supervision, pid_t reaper, bool* neverRan) {
   setpgid(0, 0);
   Failure failure = dieWith(reaper, SIGKILL);
+  if (!failure) failure = becomeDumpable();
   if (!failure) failure = resetSignals(StopSignals::Default);
-  if (failure) {
-    if (supervision.statusFd >= 0) reportFailure(supervision.statusFd, failure);
-    printFailure(failure);
-    _exit(kExitFailure);
-  }
-  _exit(supervision.body(supervision.context));
+  const int exitStatus = failure ? kExitFailure : supervision.body(supervision.context);
+  *neverRan = true;
+  if (failure) giveUp(supervision, failure);
+  _exit(exitStatus);
 }
 
 // Starts the command and ends as it does.
-Failure reapCommand(const Supervision& supervision) {
+Failure reapCommand(const Supervision& supervision, pid_t launcher) {
+  bool* neverRan = nullptr;
+  if (Failure failure = shareNeverRan(&neverRan)) return failure;
   const pid_t self = getpid();
   const pid_t command = fork();
   if (command < 0) return failedNow("fork");
-  if (command == 0) becomeCommand(supervision, self);
+  if (command == 0) becomeCommand(supervision, self, neverRan);
   setpgid(command, command);  // here too: whichever comes first; an EACCES says that the command did it
   letGoOfStreams();
   int status = 0;
-  const bool ended = watch(command, -command, &status);
-  endChildren(command);
-  if (!ended) _exit(kExitFailure);
-  reportEnd(supervision.statusFd, status);
+  if (!outlive(command, -command, launcher, &status)) _exit(kExitFailure);
+  if (supervision.statusFd >= 0 && !*neverRan) reportEnd(supervision.statusFd, status);
   endAs(status);
 }
 
@@ -127,14 +143,13 @@ Failure reapCommand(const Supervision& supervision) {
   setpgid(0, 0);
   Failure failure = dieWith(launcher, kLauncherGone);
   if (!failure) failure = becomeReaper();
-  if (!failure) failure = reapCommand(supervision);
-  if (supervision.statusFd >= 0) reportFailure(supervision.statusFd, failure);
-  printFailure(failure);
-  _exit(kExitFailure);
+  if (!failure) failure = reapCommand(supervision, launcher);
+  giveUp(supervision, failure);
 }
 
 // Puts a guard between this process and the command. Were the guard itself killed, this process would end the rest.
 Failure guardCommand(const Supervision& supervision) {
+  if (Failure failure = dieWith(getppid(), SIGKILL)) return failure;
   const pid_t self = getpid();
   const pid_t guard = fork();
   if (guard < 0) return failedNow("fork");
@@ -142,20 +157,21 @@ Failure guardCommand(const Supervision& supervision) {
   if (supervision.statusFd >= 0) close(supervision.statusFd);
   letGoOfStreams();
   int status = 0;
-  const bool ended = watch(guard, guard, &status);
-  endChildren(guard);
-  if (!ended) _exit(kExitFailure);
+  outlive(guard, guard, kNobody, &status);
   endAs(status);
 }
 
 }  // namespace
 
 Failure supervise(const Supervision& supervision) {
+  const bool guarded = supervision.guard == Guard::Separate;
   if (Failure failure = becomeReaper()) return failure;
+  if (guarded) {
+    if (Failure failure = checkChildrenListed()) return failure;
+  }
   if (Failure failure = blockSignals()) return failure;
-  if (supervision.guard == Guard::None) return reapCommand(supervision);
-  if (Failure failure = dieWith(getppid(), SIGKILL)) return failure;
-  return guardCommand(supervision);
+  if (Failure failure = becomeUndumpable()) return failure;
+  return guarded ? guardCommand(supervision) : reapCommand(supervision, kNobody);
 }
 
 }  // namespace dsh

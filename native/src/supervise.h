@@ -20,13 +20,14 @@ using CommandBody = int (*)(const void* context);
 
 struct Supervision {
   Guard guard = Guard::None;
-  int statusFd = -1;  // gets `exited N` or `signaled N` once the command has ended; -1: nobody is told
+  int statusFd = -1;  // gets `exited N` or `signaled N` once a command that ran has ended; -1: nobody is told
   CommandBody body = nullptr;
   const void* context = nullptr;
 };
 
 // Does not return once the command's process exists: this process ends as the command did. Before that, a step that
-// does not work is returned and nothing has run. Steps `subreaper`, `death-signal`, `block-signals`, `fork`.
+// does not work is returned and nothing has run. Steps `subreaper`, `block-signals`, `dumpable`, `share`, `fork`; with a
+// guard `list-children` and `death-signal`.
 Failure supervise(const Supervision& supervision);
 
 }  // namespace dsh

@@ -56,8 +56,9 @@ export interface ConfinedArgv {
 /** What a caller that spawns the argv itself can offer beside it. */
 export interface ConfinementChannel {
   /**
-   * A descriptor that the caller opens for writing in the spawned process. The runner writes one line to it,
-   * `ready` just before the command starts or `failed STEP ERRNO PATH` when it never will, and closes it.
+   * A descriptor that the caller opens for writing in the spawned process. The runner writes lines to it: `ready` just
+   * before the command starts, or `failed STEP ERRNO PATH` when it never will; then, when it stays as the command's
+   * parent, `exited N` or `signaled N`. The command itself never has it.
    */
   readonly statusFd: number
 }
