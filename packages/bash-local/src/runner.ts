@@ -13,6 +13,8 @@ import { createSpillStore } from './spill.ts'
 
 export interface BashRunner {
   readonly config: ResolvedConfig
+  /** Where spill directories are made. Nothing that a command may write may hold it. */
+  readonly spillParent: string
   /** Fills in every default; pure. @throws {TypeError} naming the field at fault. */
   resolve(request: BashExecRequest): BashExecSpec
   /**
@@ -67,6 +69,7 @@ export function createBashRunner(input?: ConfigInput): BashRunner {
 
   return {
     config,
+    spillParent: spills.parent,
     resolve: (request) => resolveRequest(request, config),
     run: (command) => toEnd(command, 'collected'),
     async pass(command) {

@@ -24,6 +24,8 @@ export interface SpillFile {
 
 /** The spill files of one runner. */
 export interface SpillStore {
+  /** The directory below which it makes its own. */
+  readonly parent: string
   file(): SpillFile
   /** Removes every directory that this store made and that is still its own. Never rejects. */
   remove(): Promise<void>
@@ -40,13 +42,14 @@ const pin = (path: string, stats: Stats): Pinned => ({ path, dev: stats.dev, ino
 const isSame = (pinned: Pinned, stats: Stats) => pinned.dev === stats.dev && pinned.ino === stats.ino
 
 export function createSpillStore(config: Pick<ResolvedConfig, 'spillParent' | 'maxSpillBytes'>): SpillStore {
+  const parent = config.spillParent ?? defaultSpillParent()
   const made: Pinned[] = []
   let current: Promise<Pinned> | undefined
 
   const usableDirectory = async (): Promise<Pinned> => {
     const known = await current?.catch(() => undefined)
     if (known !== undefined && (await isPrivateDirectory(known))) return known
-    const fresh = makeDirectory(config.spillParent ?? defaultSpillParent())
+    const fresh = makeDirectory(parent)
     current = fresh
     made.push(await fresh)
     return fresh
@@ -61,6 +64,7 @@ export function createSpillStore(config: Pick<ResolvedConfig, 'spillParent' | 'm
   }
 
   return {
+    parent,
     file: () => createSpillFile(directory, config.maxSpillBytes),
     async remove() {
       await turn

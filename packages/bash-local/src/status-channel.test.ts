@@ -11,7 +11,7 @@ describe('what a runner tells', () => {
     ['ready\nexited 255\n', true, { exitCode: 255, signal: null }],
     ['ready\nsignaled 15\n', true, { exitCode: null, signal: 'SIGTERM' }],
     ['ready\nsignaled 11\n', true, { exitCode: null, signal: 'SIGSEGV' }],
-    ['ready\nsignaled 40\n', true, undefined],
+    ['ready\nsignaled 40\n', true, { exitCode: 168, signal: null }],
     ['failed pin 116 /x\nexited 125\n', false, { exitCode: 125, signal: null }],
     ['ready\n', true, undefined],
     ['already exited 0\n', false, undefined],

@@ -44,14 +44,14 @@ export function saysReady(text: string): boolean {
 /** How the command ended, as its own parent saw it. Other runners in between turn a signal into a status. */
 export function reportedExit(text: string): Exit | undefined {
   const [, how, number] = /^(exited|signaled) (\d+)$/m.exec(text) ?? []
-  if (how === 'exited') return { exitCode: Number(number), signal: null }
-  const signal = how === undefined ? undefined : signalName(Number(number))
-  return signal === undefined ? undefined : { exitCode: null, signal }
+  if (how === undefined) return undefined
+  return how === 'exited' ? { exitCode: Number(number), signal: null } : signalExit(Number(number))
 }
 
-/** Real-time signals have numbers only; the runner's own exit then tells what there is to tell. */
-function signalName(number: number): NodeJS.Signals | undefined {
+/** Real-time signals have no name here: their death is told as a shell tells it. */
+function signalExit(number: number): Exit {
   const entry = Object.entries(constants.signals).find(([, value]) => value === number)
+  if (entry === undefined) return { exitCode: 128 + number, signal: null }
   // The keys of os.constants.signals are the signal names; Object.entries() widens them to string.
-  return entry?.[0] as NodeJS.Signals | undefined
+  return { exitCode: null, signal: entry[0] as NodeJS.Signals }
 }

@@ -4,10 +4,11 @@
  */
 
 import type { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { armDeadline, type DeadlineTerms } from './deadline.ts'
 import { adopt, release } from './live-groups.ts'
 import type { Exit, SpawnedProcess } from './spawn.ts'
-import { followGroup } from './terminate.ts'
+import { followGroup, type ProcessGroup } from './terminate.ts'
 
 /** Between TERM and KILL for what a finished command leaves in its group, in milliseconds, when the grace is longer. */
 const LEFTOVER_GRACE_MS = 200
@@ -59,7 +60,7 @@ export function supervise(
   const group = followGroup(spawned.pid, terms.runner === undefined ? 'ours' : 'left-to-runner')
   adopt(group)
   // A cause that comes while the pipes drain still ends the group; it changes nothing about how the command ended.
-  const deadline = armDeadline(terms, () => void group.end(graceOf(terms)))
+  const deadline = armDeadline(terms, () => void endWithGrace(group, terms))
   const exited = new Promise<Outcome>((resolve) => {
     spawned.onExit((exit) => {
       group.leaderExited()
@@ -80,8 +81,10 @@ export function supervise(
   return { outcome: untilNothingIsLeft(), kill: deadline.kill }
 }
 
-function graceOf({ graceMs, runner }: SupervisionTerms): number {
-  return runner === undefined || runner.handedOver() ? graceMs : 0
+/** What the runner has told may lie unread in its pipe; two turns of the loop bring it in. */
+async function endWithGrace(group: ProcessGroup, { graceMs, runner }: SupervisionTerms): Promise<void> {
+  for (let turn = 0; turn < 2 && runner?.handedOver() === false; turn++) await nextTurn()
+  await group.end(runner?.handedOver() === false ? 0 : graceMs)
 }
 
 /** Only a process that had left the group can still hold the pipe; it gets SIGPIPE at its next write. */

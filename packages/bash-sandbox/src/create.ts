@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { createBashRunner } from 'dsh-bash-local'
 import type { SandboxExecutionPolicy, SandboxProvider } from 'dsh-sandbox'
-import { createLocalSandboxProvider, type BackendChoice } from 'dsh-sandbox-local'
+import { BACKEND_CHOICES, createLocalSandboxProvider, type BackendChoice } from 'dsh-sandbox-local'
 import { localConfig, resolveConfig, type SandboxedBashConfigInput } from './config.ts'
 import { SandboxedBashExecutor, type SandboxedBash } from './executor.ts'
 
@@ -26,6 +26,7 @@ export interface SandboxedBashOptions extends SandboxedBashConfigInput {
  */
 export async function createSandboxedBash(options: SandboxedBashOptions): Promise<SandboxedBash> {
   const { backend = 'auto', policy = {}, provider: given, ...input } = options
+  assertBackendChoice(backend)
   const config = resolveConfig(input)
   const { mode, workspaceRoot } = config
   const provider =
@@ -38,7 +39,22 @@ export async function createSandboxedBash(options: SandboxedBashOptions): Promis
   return new SandboxedBashExecutor(createBashRunner(localConfig(config)), provider, defaults, afterDispose)
 }
 
+function assertBackendChoice(backend: string): void {
+  if ((BACKEND_CHOICES as readonly string[]).includes(backend)) return
+  throw new TypeError(`bash-sandbox: backend: "${backend}" is none of ${BACKEND_CHOICES.join(', ')}`)
+}
+
 /** Nothing in what a command may write, or in the directory a checkout is worked from, is run outside the sandbox. */
 function untrustedRoots(workspaceRoot: string, { writableRoots = [] }: PolicyOptions): string[] {
-  return [workspaceRoot, ...writableRoots, process.cwd()].filter((path) => path !== '/')
+  return [workspaceRoot, ...writableRoots, ...workingDirectory()].filter((path) => path !== '/')
+}
+
+/** None when it has been removed: nothing can lie in it then. */
+function workingDirectory(): readonly string[] {
+  try {
+    return [process.cwd()]
+  } catch {
+    // ENOENT of getcwd(2) is its only failure here.
+    return []
+  }
 }

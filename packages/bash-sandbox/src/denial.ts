@@ -120,11 +120,18 @@ function isOpened(path: string, { writableRoots = [], visibleRoots = [] }: Confi
 
 const lengthOf = (root: string | undefined) => root?.length ?? 0
 
+/** Where programs put temporary files unless they are told of another place. */
+const SHARED_TEMPS = ['/tmp', '/var/tmp', '/dev/shm']
+
+/** Under a name of its own, or in the place of the host's. */
+function hasPrivateTemp({ tempDir, maskedRoots = [] }: ConfinedArgv): boolean {
+  return tempDir !== undefined && (tempDir !== '/tmp' || maskedRoots.includes(tempDir))
+}
+
 function denialOf(line: string, path: string, { confined }: DenialFacts): BashDenial {
   const operation = /cannot (\w+)|, (\w+) ['"]/.exec(line)
   const verb = operation?.[1] ?? operation?.[2]
-  const inTemp =
-    deepestRoot(['/tmp', '/var/tmp', '/dev/shm'], path) !== undefined && confined.tempDir !== undefined
+  const inTemp = deepestRoot(SHARED_TEMPS, path) !== undefined && hasPrivateTemp(confined)
   return {
     path,
     ...(verb === undefined ? {} : { operation: verb }),

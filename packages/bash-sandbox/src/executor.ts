@@ -36,6 +36,7 @@ import { isExposed } from './exposed-directory.ts'
 import { splitEnvironment, withEnvironment } from './inside-environment.ts'
 import { hostPaths } from './path-facts.ts'
 import { runnerSpawnFailure } from './runner-failure.ts'
+import { assertSpillClosed } from './spill-place.ts'
 import { verdict, type Verdict } from './verdict.ts'
 import { assertWorkdirVisible } from './workdir.ts'
 
@@ -71,6 +72,7 @@ export class SandboxedBashExecutor implements SandboxedBash {
   private readonly provider: SandboxProvider
   private readonly defaults: SandboxExecutionPolicy
   private readonly afterDispose: () => Promise<void>
+  private disposed = false
 
   /** `afterDispose` runs once nothing of this executor is left: an own provider is disposed there. */
   constructor(
@@ -118,6 +120,7 @@ export class SandboxedBashExecutor implements SandboxedBash {
   }
 
   start(spec: BashExecSpec): BashProcess {
+    this.assertLive()
     // A verdict that has gone stale is renewed for the next call; this one cannot wait, and hears of it in confine().
     if (isConfinedPolicy(policyOf(spec))) this.provider.ready?.().catch(() => {})
     const prepared = this.prepare(bashArgv(spec.command), spec)
@@ -125,8 +128,14 @@ export class SandboxedBashExecutor implements SandboxedBash {
   }
 
   async dispose(): Promise<void> {
+    this.disposed = true
     await this.runner.dispose()
     await this.afterDispose()
+  }
+
+  /** Said here, since what else would fail first would speak of a missing backend. */
+  private assertLive(): void {
+    if (this.disposed) throw new Error('bash-sandbox: this executor has been disposed of; nothing was run')
   }
 
   private resolveArgv(argv: readonly string[], request: ArgvRequest): BashExecSpec {
@@ -140,6 +149,7 @@ export class SandboxedBashExecutor implements SandboxedBash {
   }
 
   private async prepareWhenReady(argv: readonly string[], spec: BashExecSpec): Promise<Prepared> {
+    this.assertLive()
     if (isConfinedPolicy(policyOf(spec))) await this.provider.ready?.()
     return this.prepare(argv, spec)
   }
@@ -153,6 +163,7 @@ export class SandboxedBashExecutor implements SandboxedBash {
     )
     const confined = this.provider.confine(withEnvironment(inside, argv), policy, { statusFd: STATUS_FD })
     assertWorkdirVisible(spec.workdir, confined)
+    assertSpillClosed(this.runner.spillParent, policy)
     const command = {
       argv: confined.argv,
       env: outside,

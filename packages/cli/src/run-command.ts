@@ -3,7 +3,7 @@
  * are the command's own; with `--json` its output is collected and one object describes the run.
  */
 
-import type { BashExecRequest } from 'dsh-bash'
+import { BashWorkdirError, type BashExecRequest } from 'dsh-bash'
 import { createSandboxedBash, type SandboxedBash } from 'dsh-bash-sandbox'
 import { LONGEST_TIMEOUT_MS, loadProfile } from 'dsh-sandbox-profiles'
 import type { RunInvocation } from './arguments.ts'
@@ -38,7 +38,17 @@ export async function runCommand(run: RunInvocation): Promise<number> {
 
 async function planned(run: RunInvocation): Promise<RunPlan> {
   const profile = run.profile === undefined ? undefined : await loadProfile(run.profile)
-  return runPlan(run, profile, process.cwd())
+  return runPlan(run, profile, currentDirectory())
+}
+
+/** @throws {BashWorkdirError} it was removed, or may not be read. */
+function currentDirectory(): string {
+  try {
+    return process.cwd()
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'ENOENT'
+    throw new BashWorkdirError(code, '.', { cause })
+  }
 }
 
 async function runPlanned(plan: RunPlan): Promise<number> {
@@ -53,13 +63,25 @@ async function runPlanned(plan: RunPlan): Promise<number> {
     try {
       return await (plan.json ? runForReport(bash, plan, watch) : runPassedThrough(bash, plan, watch))
     } finally {
-      await bash.dispose()
+      await tidyUp(bash)
     }
   } catch (error) {
     if (watch.received !== undefined) return signalStatus(watch.received)
     throw error
   } finally {
     watch.release()
+  }
+}
+
+/** What is left behind is said, and does not change how the command ended. */
+async function tidyUp(bash: SandboxedBash): Promise<void> {
+  try {
+    await bash.dispose()
+  } catch (error) {
+    await write(
+      process.stderr,
+      message(`left behind: ${error instanceof Error ? error.message : String(error)}`),
+    )
   }
 }
 

@@ -62,6 +62,7 @@ function foreignPlace(spelled: string): string | undefined {
 
 async function checkVersion(path: string, timeoutMs: number): Promise<Lookup<FoundBwrap>> {
   const result = await execa(path, ['--version'], {
+    cwd: '/',
     reject: false,
     timeout: timeoutMs,
     stdin: 'ignore',

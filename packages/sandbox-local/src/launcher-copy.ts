@@ -43,8 +43,11 @@ export async function settleLauncher(state: string, timeoutMs: number): Promise<
     : copied
 }
 
+/** Where in private state the copy lies. */
+export const LAUNCHER_FOLDER = 'bin'
+
 async function copyInto(state: string, original: string): Promise<string> {
-  const directory = join(state, 'bin')
+  const directory = join(state, LAUNCHER_FOLDER)
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, `landlock-run-${randomUUID()}`)
   await copyFile(original, path)
@@ -54,6 +57,7 @@ async function copyInto(state: string, original: string): Promise<string> {
 
 async function askAbi(path: string, original: string, timeoutMs: number): Promise<Lookup<SettledLauncher>> {
   const result = await execa(path, ['--probe'], {
+    cwd: '/',
     reject: false,
     timeout: timeoutMs,
     stdin: 'ignore',

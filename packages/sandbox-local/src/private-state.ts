@@ -3,7 +3,7 @@
  * removed on dispose and when the process exits. No policy may open it, or a root above it, for writing.
  */
 
-import { accessSync, chmodSync, constants, mkdtempSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, lstatSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree, removeTreeSync } from './remove-tree.ts'
@@ -26,10 +26,15 @@ export function makePrivateState(parent: string | undefined): string {
   return path
 }
 
-/** Closes the directory to others again: a command that Landlock alone confines can change modes (chmod(2)). */
-export function keepPrivate(path: string): void {
-  const entry = statSync(path, { throwIfNoEntry: false })
-  if (entry !== undefined && (entry.mode & 0o077) !== 0) chmodSync(path, 0o700)
+/**
+ * Gives the directory, and then those in it, the modes they had: a command that Landlock alone confines can change them
+ * (chmod(2)), to let others in or to lock us out.
+ */
+export function keepPrivate(...paths: readonly string[]): void {
+  for (const path of paths) {
+    const entry = lstatSync(path, { throwIfNoEntry: false })
+    if (entry?.isDirectory() === true && (entry.mode & 0o777) !== 0o700) chmodSync(path, 0o700)
+  }
 }
 
 /** Removes the directory and forgets it. */

@@ -1,5 +1,6 @@
 /** The provider: grounds a policy, wraps an argv with the selected backend, and keeps session temps. */
 
+import { join } from 'node:path'
 import {
   isWithin,
   SandboxPolicyError,
@@ -22,6 +23,7 @@ import { readHostFacts, type Home, type HostFacts } from './host.ts'
 import { keepPrivate, makePrivateState, removePrivateState } from './private-state.ts'
 import { createRootPins } from './roots.ts'
 import { isUnchanged } from './runner-identity.ts'
+import { LAUNCHER_FOLDER } from './launcher-copy.ts'
 import { ladder, select, tryRung, type SelectionGround, type TriedRung } from './selection.ts'
 import { createSessionTemps, type SessionTemps } from './session-temps.ts'
 import type { TrustRules } from './trust.ts'
@@ -172,7 +174,7 @@ class LocalProvider implements LocalSandboxProvider {
     argv: readonly string[],
     channel: ConfinementChannel | undefined,
   ): ConfinedArgv {
-    const { tempDir, maskedRoots, visibleRoots } = view(policy)
+    const { tempDir, scratch, maskedRoots, visibleRoots } = view(policy)
     const writable = policy.writable.map(({ path }) => path)
     return {
       argv,
@@ -180,7 +182,7 @@ class LocalProvider implements LocalSandboxProvider {
       denialSignatures: DENIAL_DIALECT[backend],
       runnerFailureRules: RUNNER_FAILURES[backend](this.config),
       backend,
-      writableRoots: [...writable, tempDir],
+      writableRoots: [...writable, tempDir, ...scratch],
       maskedRoots,
       visibleRoots: [...visibleRoots, ...writable],
       tempDir,
@@ -205,7 +207,7 @@ class LocalProvider implements LocalSandboxProvider {
       const path = makePrivateState(this.config.stateParent)
       this.state = { path, temps: createSessionTemps(path) }
     }
-    keepPrivate(this.state.path)
+    keepPrivate(this.state.path, this.state.temps.parent, join(this.state.path, LAUNCHER_FOLDER))
     return this.state
   }
 

@@ -17,6 +17,8 @@ const ATTEMPTS = [
 ] as const
 
 const OPTIONS = {
+  // The working directory of this process may be gone, and nothing can be started in it then.
+  cwd: '/',
   reject: false,
   stdin: 'ignore',
   stdout: 'ignore',
@@ -39,11 +41,16 @@ export async function removeTree(path: string): Promise<void> {
   throw new Error(`${path} cannot be removed: ${words}`)
 }
 
+/** How often an exit hook tries: what it has just killed may still be making files. */
+const EXIT_ROUNDS = 5
+
 /** The same for an exit hook, which cannot wait. Never throws: at exit there is no one to tell. */
 export function removeTreeSync(path: string): void {
-  for (const attempt of ATTEMPTS) {
-    for (const [program, ...options] of attempt) execaSync(program, [...options, path], OPTIONS)
-    if (!isThere(path)) return
+  for (let round = 0; round < EXIT_ROUNDS; round++) {
+    for (const [program, ...options] of ATTEMPTS.flat()) {
+      execaSync(program, [...options, path], OPTIONS)
+      if (!isThere(path)) return
+    }
   }
 }
 

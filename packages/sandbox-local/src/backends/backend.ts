@@ -7,6 +7,8 @@ import type { GroundedPolicy } from '../grounded-policy.ts'
 export interface View {
   /** The session's temp as the command names it. */
   readonly tempDir: string
+  /** Directories inside that can be written beside it and are gone with the call. */
+  readonly scratch: readonly string[]
   /** Host directories replaced by others inside. */
   readonly maskedRoots: readonly string[]
   /** Host directories shown although a masked root holds them. */

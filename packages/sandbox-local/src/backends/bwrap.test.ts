@@ -52,6 +52,14 @@ const setTemp = (path: string) =>
 const HEAD = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL']
 const MOUNTS = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
 
+/** All mounts of the profile, in order. */
+function mountsOf(profile: readonly string[]): readonly string[] {
+  return profile.flatMap((word, at) => {
+    if (word === '--tmpfs') return [profile.slice(at, at + 2).join(' ')]
+    return /^--(ro-)?bind(-try)?$/.test(word) ? [profile.slice(at, at + 3).join(' ')] : []
+  })
+}
+
 /** The mounts of the profile: flag, source, destination. */
 function binds(profile: readonly string[]): readonly string[] {
   return profile.flatMap((word, at) =>
@@ -134,23 +142,23 @@ describe('the profile', () => {
 })
 
 describe('/tmp', () => {
-  it("is the session's, and a workspace below it is shown again: read-only before writable", () => {
-    expect(binds(bwrapProfile(readOnly('/tmp/ws'), USER))).toEqual([
-      '--ro-bind / /',
-      `--bind ${TEMP} /tmp`,
-      '--ro-bind /tmp/ws /tmp/ws',
-    ])
-    expect(binds(bwrapProfile(policy('/tmp/ws'), USER))).toEqual([
-      '--ro-bind / /',
-      `--bind ${TEMP} /tmp`,
-      '--ro-bind /tmp/ws /tmp/ws',
-      '--bind /tmp/ws /tmp/ws',
-    ])
+  it('is empty and new where a workspace lies below it: no command has written what that is mounted on', () => {
+    const mounts = ['--ro-bind / /', '--tmpfs /tmp', `--bind ${TEMP} ${TEMP}`, '--ro-bind /tmp/ws /tmp/ws']
+    expect(mountsOf(bwrapProfile(readOnly('/tmp/ws'), USER))).toEqual(mounts)
+    expect(mountsOf(bwrapProfile(policy('/tmp/ws'), USER))).toEqual([...mounts, '--bind /tmp/ws /tmp/ws'])
     expect(bwrapView(policy('/tmp/ws'))).toEqual({
-      tempDir: '/tmp',
+      tempDir: TEMP,
+      scratch: ['/tmp'],
       maskedRoots: ['/tmp', '/dev', '/proc'],
       visibleRoots: ['/tmp/ws'],
     })
+  })
+
+  it('is so too where another root or private state lies below it', () => {
+    const writable = [rootAt('/srv/ws'), rootAt('/tmp/cache')]
+    expect(bwrapView(policy('/srv/ws', { writable }))).toMatchObject({ tempDir: TEMP, scratch: ['/tmp'] })
+    const temp = '/tmp/state/sessions/tmp-1'
+    expect(bwrapView(policy('/srv/ws', { temp }))).toMatchObject({ tempDir: temp, scratch: ['/tmp'] })
   })
 
   it("is the host's when the workspace is /tmp; the temp keeps its own name", () => {
@@ -161,6 +169,7 @@ describe('/tmp', () => {
     ])
     expect(bwrapView(policy('/tmp'))).toEqual({
       tempDir: TEMP,
+      scratch: [],
       maskedRoots: ['/dev', '/proc'],
       visibleRoots: [],
     })
@@ -173,7 +182,12 @@ describe('/tmp', () => {
   it("is the host's under tmp 'host', and the private temp is not mounted", () => {
     const host = readOnly('/srv/ws', { tmp: 'host', writable: [rootAt('/tmp')] })
     expect(binds(bwrapProfile(host, USER))).toEqual(['--ro-bind / /', '--bind /tmp /tmp'])
-    expect(bwrapView(host)).toEqual({ tempDir: '/tmp', maskedRoots: ['/dev', '/proc'], visibleRoots: [] })
+    expect(bwrapView(host)).toEqual({
+      tempDir: '/tmp',
+      scratch: [],
+      maskedRoots: ['/dev', '/proc'],
+      visibleRoots: [],
+    })
   })
 
   it('a root whose name begins with /tmp is another', () => {
@@ -237,14 +251,10 @@ describe('the argv', () => {
     )
   })
 
-  it('is partial where host mounts may arrive and no launcher is there to close them', () => {
-    const shared = { ...USER, mountsPropagate: true }
-    const enforcement = [shared, USER].map((host) =>
-      [LAUNCHER, undefined].map((launcher) => bwrapBackend(BWRAP, launcher, host).enforcement),
-    )
-    expect(enforcement).toEqual([
-      ['full', 'partial'],
-      ['full', 'full'],
+  it('is partial without a launcher: late mounts and standard streams stay doors', () => {
+    expect([LAUNCHER, undefined].map((launcher) => bwrapBackend(BWRAP, launcher, USER).enforcement)).toEqual([
+      'full',
+      'partial',
     ])
   })
 

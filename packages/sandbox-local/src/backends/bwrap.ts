@@ -10,7 +10,6 @@ import type { Backend, View } from './backend.ts'
 import { frontArgv, innerArgv, type InnerLaunch, type Launcher } from './launcher.ts'
 import { tempEnvironment } from './temp-environment.ts'
 
-/** Where bubblewrap mounts the session's temp, unless the policy opens the host's. */
 const TMP = '/tmp'
 
 /**
@@ -36,13 +35,13 @@ export const BWRAP_FAILURE: RunnerFailureRule = {
 }
 
 /**
- * bubblewrap at `path`. Without a launcher, bash closes descriptors inside and no Landlock lies underneath; a host mount
- * that is made later can then arrive inside, and writable.
+ * bubblewrap at `path`. Without a launcher, bash closes descriptors inside and no Landlock lies underneath. Two doors stay
+ * open then: a host mount that is made later, and a standard stream that is a file or directory of the host's.
  */
 export function bwrapBackend(path: string, launcher: Launcher | undefined, host: HostFacts): Backend {
   return {
     backend: 'bwrap',
-    enforcement: launcher === undefined && host.mountsPropagate ? 'partial' : 'full',
+    enforcement: launcher === undefined ? 'partial' : 'full',
     runners: launcher === undefined ? [path] : [path, launcher.path],
     reportsStatus: launcher !== undefined,
     wrap: (argv, policy, channel) => wrap(path, launcher, host, argv, policy, channel),
@@ -100,8 +99,9 @@ export function bwrapProfile(policy: GroundedPolicy, host: HostFacts): readonly 
     ...['--dev', '/dev'],
     ...['--proc', '/proc'],
     ...(host.uid === 0 ? host.kernelKnobs.flatMap((knob) => ['--ro-bind-try', knob, knob]) : []),
+    ...(tmpOf(policy) === 'scratch' ? ['--tmpfs', TMP] : []),
     ...policy.hidden.flatMap((path) => ['--tmpfs', path]),
-    ...['--bind', policy.temp, view.tempDir].filter(() => policy.tmp === 'private'),
+    ...(policy.tmp === 'private' ? ['--bind', policy.temp, view.tempDir] : []),
     ...view.visibleRoots.flatMap((root) => ['--ro-bind', root, root]),
     ...policy.writable.flatMap(({ path }) => ['--bind', path, path]),
     ...Object.entries(tempEnvironment(view.tempDir)).flatMap(([name, value]) => ['--setenv', name, value]),
@@ -118,22 +118,37 @@ function holds(host: HostFacts, bit: bigint): boolean {
   return (host.capabilities >> bit) % 2n === 1n
 }
 
-/** `/tmp` is the session's, unless the policy opens the host's or some root of it holds `/tmp`. */
+/**
+ * What `/tmp` is inside.
+ * - `session`: the session's temp.
+ * - `host`: the host's, since a root of the policy holds it.
+ * - `scratch`: empty and new at each call, with roots shown below it. bubblewrap makes the directories they are mounted on,
+ *   following links, while it can still write the whole host: never in a directory that a command has written.
+ */
+function tmpOf({ workspace, writable, temp }: GroundedPolicy): 'session' | 'host' | 'scratch' {
+  const roots = [workspace, ...writable].map(({ path }) => path)
+  if (roots.some((path) => isWithin(path, TMP))) return 'host'
+  return [...roots, temp].some((path) => isWithin(TMP, path)) ? 'scratch' : 'session'
+}
+
+/** The session's temp is `/tmp` where it can be, and keeps its own name elsewhere. */
 export function bwrapView(policy: GroundedPolicy): View {
+  const tmp = tmpOf(policy)
   const workspace = policy.workspace.path
-  const tmpIsHosts = [policy.workspace, ...policy.writable].some(({ path }) => isWithin(path, TMP))
   return {
-    tempDir: policy.tmp === 'host' || !tmpIsHosts ? TMP : policy.temp,
-    maskedRoots: [...(tmpIsHosts ? [] : [TMP]), '/dev', '/proc', ...policy.hidden],
-    visibleRoots: !tmpIsHosts && isWithin(TMP, workspace) ? [workspace] : [],
+    tempDir: policy.tmp === 'host' || tmp === 'session' ? TMP : policy.temp,
+    scratch: tmp === 'scratch' ? [TMP] : [],
+    maskedRoots: [...(tmp === 'host' ? [] : [TMP]), '/dev', '/proc', ...policy.hidden],
+    visibleRoots: tmp === 'scratch' && isWithin(TMP, workspace) ? [workspace] : [],
   }
 }
 
 /** bubblewrap itself has set the environment, and its PID namespace ends what is left. */
 function innerLaunch(policy: GroundedPolicy): InnerLaunch {
-  const { tempDir } = bwrapView(policy)
+  const { tempDir, scratch } = bwrapView(policy)
+  const writable = [tempDir, ...scratch, '/dev']
   return {
-    grants: { readable: ['/'], pinned: policy.writable, writable: [tempDir, '/dev'], devices: ['/dev'] },
+    grants: { readable: ['/'], pinned: policy.writable, writable, devices: ['/dev'] },
     environment: {},
     supervision: 'pid-namespace',
   }

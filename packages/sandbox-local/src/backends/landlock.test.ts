@@ -76,6 +76,11 @@ describe('the argv', () => {
 it('is partial, hides nothing, and reports', () => {
   expect(BACKEND).toMatchObject({ backend: 'landlock', enforcement: 'partial', reportsStatus: true })
   expect(BACKEND.runners).toEqual(['/var/tmp/state/bin/launcher'])
-  expect(landlockView(workspaceWrite)).toEqual({ tempDir: TEMP, maskedRoots: [], visibleRoots: [] })
+  expect(landlockView(workspaceWrite)).toEqual({
+    tempDir: TEMP,
+    scratch: [],
+    maskedRoots: [],
+    visibleRoots: [],
+  })
   expect(landlockView({ ...readOnly, tmp: 'host' }).tempDir).toBe('/tmp')
 })

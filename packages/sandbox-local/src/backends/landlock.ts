@@ -29,5 +29,10 @@ function innerLaunch(policy: GroundedPolicy): InnerLaunch {
 }
 
 export function landlockView(policy: GroundedPolicy): View {
-  return { tempDir: policy.tmp === 'host' ? '/tmp' : policy.temp, maskedRoots: [], visibleRoots: [] }
+  return {
+    tempDir: policy.tmp === 'host' ? '/tmp' : policy.temp,
+    scratch: [],
+    maskedRoots: [],
+    visibleRoots: [],
+  }
 }

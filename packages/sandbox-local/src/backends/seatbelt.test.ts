@@ -107,7 +107,12 @@ describe('the argv', () => {
 
   it("tmp 'host': the temp is the kernel's spelling of /tmp, and the private one is closed", () => {
     const host = policy(['/private/tmp'], { tmp: 'host' })
-    expect(seatbeltView(host)).toEqual({ tempDir: '/private/tmp', maskedRoots: [], visibleRoots: [] })
+    expect(seatbeltView(host)).toEqual({
+      tempDir: '/private/tmp',
+      scratch: [],
+      maskedRoots: [],
+      visibleRoots: [],
+    })
     const argv = seatbeltArgv(['bash'], host)
     expect(parameters(argv)).toEqual(['ROOT_0=/private/tmp'])
     expect(argv).toContain('TMPDIR=/private/tmp')

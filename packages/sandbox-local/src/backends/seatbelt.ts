@@ -71,7 +71,12 @@ export function seatbeltProfile(rootCount: number): string {
 }
 
 export function seatbeltView(policy: GroundedPolicy): View {
-  return { tempDir: policy.tmp === 'host' ? '/private/tmp' : policy.temp, maskedRoots: [], visibleRoots: [] }
+  return {
+    tempDir: policy.tmp === 'host' ? '/private/tmp' : policy.temp,
+    scratch: [],
+    maskedRoots: [],
+    visibleRoots: [],
+  }
 }
 
 function writablePaths(policy: GroundedPolicy): readonly string[] {
