@@ -25,7 +25,7 @@ function facts(dialect: Dialect, mode: Mode): DenialFacts {
       denialSignatures: DIALECTS[dialect],
       runnerFailureRules: [],
       writableRoots: WRITABLE[mode],
-      maskedRoots: [],
+      maskedRoots: ['/tmp'],
       visibleRoots: WRITABLE[mode],
       tempDir: '/tmp',
     },
@@ -223,6 +223,16 @@ describe('what is told', () => {
       source: 'stderr',
       confidence: 'high',
       advice: 'write to $TMPDIR, which is private to this session and writable in every mode',
+    })
+  })
+
+  it("no way out by the temp where that is the host's own", () => {
+    const { confined, ...rest } = facts('landlock', 'read-only')
+    const hostTemp = { ...rest, confined: { ...confined, maskedRoots: [] } }
+    expect(findDenial(ended(`bash: line 1: /var/tmp/x: ${EACCES}`), hostTemp)).toEqual({
+      path: '/var/tmp/x',
+      source: 'stderr',
+      confidence: 'high',
     })
   })
 
