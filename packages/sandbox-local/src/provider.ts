@@ -17,6 +17,7 @@ import { BWRAP_FAILURE } from './backends/bwrap.ts'
 import { customFailure } from './backends/custom.ts'
 import { SEATBELT_FAILURE } from './backends/seatbelt.ts'
 import { Config, type ProviderConfig, type ProviderConfigInput } from './config.ts'
+import { holdDebuggerSignal } from './debugger-signal.ts'
 import { describeFailures, type BackendReport } from './failure.ts'
 import { canonicalPath, groundPolicy, type GroundedPolicy, type GuardedDirectory } from './grounded-policy.ts'
 import { readHostFacts, type Home, type HostFacts } from './host.ts'
@@ -59,6 +60,7 @@ class LocalProvider implements LocalSandboxProvider {
   private triedAt = 0
   private probing: Promise<void> | undefined
   private disposed = false
+  private releaseDebuggerSignal: (() => void) | undefined
 
   constructor(config: ProviderConfig, host: HostFacts) {
     this.config = config
@@ -101,6 +103,7 @@ class LocalProvider implements LocalSandboxProvider {
   async dispose(): Promise<void> {
     this.disposed = true
     await this.probing
+    this.releaseDebuggerSignal?.()
     const state = this.state
     this.state = undefined
     if (state !== undefined) await removePrivateState(state.path)
@@ -125,6 +128,7 @@ class LocalProvider implements LocalSandboxProvider {
   private async probe(): Promise<void> {
     this.tried = await select(this.selectionGround())
     this.triedAt = performance.now()
+    if (this.usable()?.signalsReachHost === true) this.releaseDebuggerSignal ??= holdDebuggerSignal()
   }
 
   /** The backend that holds. A runner that was touched since its probe voids the verdict: it may be another program. */

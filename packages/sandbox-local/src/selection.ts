@@ -10,7 +10,7 @@ import which from 'which'
 import type { Backend } from './backends/backend.ts'
 import { bwrapBackend } from './backends/bwrap.ts'
 import { customBackend } from './backends/custom.ts'
-import { landlockBackend } from './backends/landlock.ts'
+import { landlockBackend, landlockGaps } from './backends/landlock.ts'
 import { SANDBOX_EXEC, seatbeltBackend } from './backends/seatbelt.ts'
 import { findBwrap, type Lookup } from './bwrap-lookup.ts'
 import type { ProviderConfig } from './config.ts'
@@ -120,8 +120,9 @@ async function tryLandlock(ground: SelectionGround): Promise<TriedRung> {
   if ('failure' in launcher) return failed('landlock', launcher.failure)
   const { landlockFailure, landlockAbi, original: path } = launcher.found
   if (landlockFailure !== undefined) return failed('landlock', landlockFailure)
-  const abi = landlockAbi === undefined ? {} : { abi: landlockAbi }
-  return probed(landlockBackend(launcher.found), ground, { path, ...abi })
+  if (landlockAbi === undefined) throw new Error('a launcher without an ABI must say what failed')
+  const facts = { path, abi: landlockAbi, note: landlockGaps(landlockAbi) }
+  return probed(landlockBackend(launcher.found), ground, facts)
 }
 
 async function trySeatbelt(ground: SelectionGround): Promise<TriedRung> {

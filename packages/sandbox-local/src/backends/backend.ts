@@ -19,6 +19,8 @@ export interface View {
 export interface Backend {
   readonly backend: SandboxBackend
   readonly enforcement: SandboxEnforcement
+  /** True where a command can send any signal to this process. */
+  readonly signalsReachHost: boolean
   /** Programs run outside the confinement; each must lie outside every writable root. */
   readonly runners: readonly string[]
   /** Files that a runner's command line names, such as the script behind an interpreter; the same holds for them. */

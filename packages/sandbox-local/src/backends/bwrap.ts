@@ -42,6 +42,7 @@ export function bwrapBackend(path: string, launcher: Launcher | undefined, host:
   return {
     backend: 'bwrap',
     enforcement: launcher === undefined ? 'partial' : 'full',
+    signalsReachHost: false,
     runners: launcher === undefined ? [path] : [path, launcher.path],
     reportsStatus: launcher !== undefined,
     wrap: (argv, policy, channel) => wrap(path, launcher, host, argv, policy, channel),

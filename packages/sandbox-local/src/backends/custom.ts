@@ -10,6 +10,7 @@ export function customBackend(runnerCommand: readonly string[], host: HostFacts)
   return {
     backend: 'custom',
     enforcement: 'full',
+    signalsReachHost: true,
     runners: runnerCommand.slice(0, 1),
     reportsStatus: false,
     wrap: (argv, policy) => [

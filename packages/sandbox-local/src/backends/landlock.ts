@@ -8,10 +8,31 @@ import type { Backend, View } from './backend.ts'
 import { innerArgv, PLAIN_DEVICES, type InnerLaunch, type Launcher } from './launcher.ts'
 import { tempEnvironment } from './temp-environment.ts'
 
+/** From this ABI on a command cannot signal what is outside (LANDLOCK_SCOPE_SIGNAL). Source: landlock(7). */
+const SCOPES_SIGNALS_ABI = 6
+
+/** What Landlock alone leaves open, and the first ABI that closes it; undefined: none does. Source: landlock(7). */
+const LANDLOCK_GAPS: readonly (readonly [closedBy: number | undefined, gap: string])[] = [
+  [undefined, 'metadata (chmod, chown, utime, xattr)'],
+  [3, 'truncating files'],
+  [SCOPES_SIGNALS_ABI, 'signals to other processes of this user'],
+]
+
+/** What stays open on a kernel with this ABI, in words. */
+export function landlockGaps(abi: number): string {
+  const open = LANDLOCK_GAPS.filter(([closedBy]) => closedBy === undefined || abi < closedBy)
+  return `open outside the writable roots: ${open.map(([, gap]) => gap).join('; ')}`
+}
+
+function leavesSignalsOpen(abi: number | undefined): boolean {
+  return abi === undefined || abi < SCOPES_SIGNALS_ABI
+}
+
 export function landlockBackend(launcher: Launcher): Backend {
   return {
     backend: 'landlock',
     enforcement: 'partial',
+    signalsReachHost: leavesSignalsOpen(launcher.landlockAbi),
     runners: [launcher.path],
     reportsStatus: true,
     wrap: (argv, policy, channel) => innerArgv(launcher, innerLaunch(policy), argv, channel),

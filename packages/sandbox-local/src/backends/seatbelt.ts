@@ -28,6 +28,7 @@ export function seatbeltBackend(): Backend {
   return {
     backend: 'seatbelt',
     enforcement: 'full',
+    signalsReachHost: false,
     runners: [SANDBOX_EXEC],
     reportsStatus: false,
     wrap: (argv, policy) => seatbeltArgv(argv, policy),
