@@ -26,8 +26,10 @@
             "native/src/mounts.cc",
             "native/src/privileges.cc",
             "native/src/report.cc",
+            "native/src/seccomp_filter.cc",
             "native/src/signals.cc",
             "native/src/stdio_grants.cc",
+            "native/src/streams.cc",
             "native/src/supervise.cc"
           ],
           # It runs before each command: small, and with nothing to load.

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unique_fd.h"
+#include "descriptors.h"
 
 namespace dsh {
 namespace {
@@ -16,27 +16,34 @@ namespace {
 constexpr const char* kListing = "/proc/thread-self/children";
 constexpr const char* kOwnEntry = "/proc/self";
 
-bool isChild(pid_t pid) {
-  siginfo_t none;
-  return waitid(P_PID, static_cast<id_t>(pid), &none, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+// Source: PID_MAX_LIMIT, include/linux/threads.h; the highest that /proc/sys/kernel/pid_max can be set to.
+constexpr pid_t kLastPid = 1 << 22;
+
+constexpr int kUnreadable = -1;
+
+// A child that has ended is one until it is collected.
+bool isLivingChild(pid_t pid) {
+  siginfo_t ended;
+  ended.si_pid = 0;  // and so it stays while it lives
+  return waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && ended.si_pid == 0;
 }
 
 bool hasChildren() {
   siginfo_t none;
-  return waitid(P_ALL, 0, &none, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+  return waitid(P_ALL, 0, &none, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD;
 }
 
 // The number of a child is its own until it is collected here, so no other process is ever hit.
-bool killChild(pid_t pid) { return isChild(pid) && kill(pid, SIGKILL) == 0; }
+bool killChild(pid_t pid) { return isLivingChild(pid) && kill(pid, SIGKILL) == 0; }
 
-// Kills every child that is listed at this moment. How many were reached.
-int killChildren() {
-  UniqueFd list(open(kListing, O_RDONLY | O_CLOEXEC));
-  if (!list.valid()) return 0;
+// Kills every child that is listed at this moment. How many were reached, or kUnreadable.
+int killListed(int list) {
   char text[4096];
   pid_t pid = 0;
   int reached = 0;
-  for (ssize_t length = read(list.get(), text, sizeof text); length > 0; length = read(list.get(), text, sizeof text)) {
+  off_t at = 0;
+  for (ssize_t length = pread(list, text, sizeof text, at); length != 0; length = pread(list, text, sizeof text, at)) {
+    if (length < 0) return kUnreadable;
     for (ssize_t i = 0; i < length; i++) {
       if (text[i] >= '0' && text[i] <= '9') {
         pid = pid * 10 + (text[i] - '0');  // a number may go on in the next read
@@ -45,8 +52,21 @@ int killChildren() {
         pid = 0;
       }
     }
+    at += length;
   }
   return reached;
+}
+
+// Needs nothing but numbers.
+int killNumbered() {
+  int reached = 0;
+  for (pid_t pid = 1; pid < kLastPid; pid++) reached += killChild(pid);
+  return reached;
+}
+
+int killChildren(int list) {
+  const int reached = killListed(list);
+  return reached == kUnreadable ? killNumbered() : reached;
 }
 
 // Waits for one child to end, and collects no more than `most`: with children that fork faster than they are collected
@@ -64,12 +84,17 @@ void collect(int most) {
 
 }  // namespace
 
-Failure checkChildrenListed() {
+Failure openChildren(UniqueFd* list) {
   char own[24] = {};
   if (readlink(kOwnEntry, own, sizeof own - 1) < 0) return failedNow("list-children", kOwnEntry);
   if (strtol(own, nullptr, 10) != getpid()) return failedWith(ESRCH, "list-children", kOwnEntry);
-  const UniqueFd list(open(kListing, O_RDONLY | O_CLOEXEC));
-  return list.valid() ? success() : failedNow("list-children", kListing);
+  const UniqueFd opened(open(kListing, O_RDONLY | O_CLOEXEC));
+  if (!opened.valid()) return failedNow("list-children", kListing);
+  UniqueFd kept(fcntl(opened.get(), F_DUPFD_CLOEXEC, kFirstExtraFd));
+  char first;
+  if (!kept.valid() || pread(kept.get(), &first, 1, 0) < 0) return failedNow("list-children", kListing);
+  *list = static_cast<UniqueFd&&>(kept);
+  return success();
 }
 
 Collected collectOneBut(pid_t watched) {
@@ -81,9 +106,9 @@ Collected collectOneBut(pid_t watched) {
   return Collected::Other;
 }
 
-void endChildren() {
+void endChildren(const UniqueFd& list) {
   while (hasChildren()) {
-    const int reached = killChildren();
+    const int reached = killChildren(list.get());
     // Waiting for a child that was not killed could last for ever: one of another user, without CAP_KILL.
     if (reached == 0) return;
     collect(reached);

@@ -5,12 +5,15 @@
 #include <sys/types.h>
 
 #include "failure.h"
+#include "unique_fd.h"
 
 namespace dsh {
 
-// Fails where this process cannot be told which children it has: a kernel without that list, no /proc, or the /proc of
-// another PID namespace. Step `list-children`.
-Failure checkChildrenListed();
+// The list of this process's children, for endChildren. It is opened before there is a command, and read once for the
+// kernel's buffer behind it: a command of the same user can take descriptors and memory away from here (prlimit(2)).
+// Closed by exec, and never one of 0, 1 and 2. Step `list-children`: a kernel without that list, no /proc, or the /proc
+// of another PID namespace.
+Failure openChildren(UniqueFd* list);
 
 enum class Collected { None, Watched, Other };
 
@@ -19,8 +22,9 @@ enum class Collected { None, Watched, Other };
 Collected collectOneBut(pid_t watched);
 
 // Kills and collects children until none is left that can be killed. Where this process is a subreaper that covers
-// everything below it, since what a killed child leaves becomes a child in turn. Does nothing where they are not listed.
-void endChildren();
+// everything below it, since what a killed child leaves becomes a child in turn. Without a list that can be read it
+// tries every number there is, which takes about a second for each generation.
+void endChildren(const UniqueFd& list);
 
 }  // namespace dsh
 

@@ -53,6 +53,10 @@ describe('usage', () => {
       args: ['--passive', '--ro', '/', '--', 'true'],
       says: '--passive confines nothing, so it takes no grants',
     },
+    {
+      args: ['--passive', '--own-limits', '--', 'true'],
+      says: '--passive confines nothing, so it takes no --own-limits',
+    },
   ])('$args is refused', ({ args, says }) => {
     expect(run([bench.launcher, ...args])).toEqual({
       status: 125,

@@ -14,8 +14,10 @@
 #include "mounts.h"
 #include "privileges.h"
 #include "report.h"
+#include "seccomp_filter.h"
 #include "signals.h"
 #include "stdio_grants.h"
+#include "streams.h"
 #include "supervise.h"
 
 namespace dsh {
@@ -42,10 +44,21 @@ Failure setEnvironment(const LaunchOptions& options) {
 }
 
 // Under --passive the descriptor belongs to the runner that comes next.
-Failure settleDescriptors(const LaunchOptions& options) {
-  if (Failure failure = closeDescriptorsExcept(options.statusFd)) return failure;
+Failure settleStatusFd(const LaunchOptions& options) {
   if (options.statusFd == kNoFd) return success();
   return options.passive ? keepOnExec(options.statusFd) : closeOnExec(options.statusFd);
+}
+
+// Landlock goes by where a file lies, through whichever mount; without it the mount that a file was opened in counts.
+Failure settleStreams(const LaunchOptions& options) {
+  if (Failure failure = refuseDoors()) return failure;
+  return options.passive || options.landlock ? success() : reopenReadOnlyFiles();
+}
+
+Failure settleDescriptors(const LaunchOptions& options) {
+  if (Failure failure = closeDescriptorsExcept(options.statusFd)) return failure;
+  if (Failure failure = settleStatusFd(options)) return failure;
+  return settleStreams(options);
 }
 
 Failure checkPins(const Grants& grants) {
@@ -70,7 +83,8 @@ Failure applyLandlock(const LaunchOptions& options) {
 Failure confine(const LaunchOptions& options) {
   if (options.passive) return success();
   if (Failure failure = dropPrivileges()) return failure;
-  return applyLandlock(options);
+  if (Failure failure = applyLandlock(options)) return failure;
+  return options.ownLimits ? keepToOwnLimits() : success();
 }
 
 Failure prepare(const LaunchOptions& options) {

@@ -19,6 +19,7 @@ const char kHelp[] =
     "  --rw-pinned DEV:INO PATH      as --rw, if PATH is the directory with that device and inode\n"
     "  --dev PATH                    read, write and ioctl a device; skipped when it does not exist\n"
     "  --no-landlock                 everything but the Landlock rules\n"
+    "  --own-limits                  PROGRAM changes no resource limit of another process\n"
     "  --passive                     only close descriptors, then run PROGRAM\n"
     "  --ignore-signals              with --passive: PROGRAM ignores SIGTERM, SIGINT and SIGHUP\n"
     "  --private-mounts              with --passive: no later mount of the host reaches PROGRAM\n"
@@ -85,6 +86,7 @@ class Parser {
     if (strcmp(option, "--ignore-signals") == 0) return set(&options_->ignoreSignals, true);
     if (strcmp(option, "--private-mounts") == 0) return set(&options_->privateMounts, true);
     if (strcmp(option, "--no-landlock") == 0) return set(&options_->landlock, false);
+    if (strcmp(option, "--own-limits") == 0) return set(&options_->ownLimits, true);
     if (strcmp(option, "--supervise") == 0) return set(&options_->supervise, true);
     if (strcmp(option, "--guard") == 0) return set(&options_->guard, true);
     if (strcmp(option, "--ro") == 0) return readGrant(option, GrantKind::ReadOnly);
@@ -149,6 +151,7 @@ class Parser {
     if (options_->privateMounts && !options_->passive) return {"--private-mounts needs --passive"};
     // A restriction that was asked for and would not hold is a refusal.
     if (options_->passive && options_->grantCount > 0) return {"--passive confines nothing, so it takes no grants"};
+    if (options_->passive && options_->ownLimits) return {"--passive confines nothing, so it takes no --own-limits"};
     return {};
   }
 

@@ -17,6 +17,7 @@ struct LaunchOptions {
   bool ignoreSignals = false;
   bool privateMounts = false;
   bool landlock = true;
+  bool ownLimits = false;
   bool supervise = false;
   bool guard = false;
   int statusFd = kNoFd;

@@ -13,6 +13,7 @@ export const LAUNCHER_OPTIONS = {
   supervise: '--supervise',
   guard: '--guard',
   noLandlock: '--no-landlock',
+  ownLimits: '--own-limits',
   readOnly: '--ro',
   readWrite: '--rw',
   readWritePinned: '--rw-pinned',

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { useBench } from '../test/bench.ts'
 
 const bench = useBench()
@@ -53,4 +53,71 @@ it('a terminal', () => {
   const command = `${bench.launcher} --ro / -- bash -c 'echo x | tee /dev/stderr'`
   const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8' })
   expect([status, stdout]).toEqual([0, 'x\r\nx\r\n'])
+})
+
+it('but not a file that is only appended to: what is in it stays', () => {
+  writeFileSync(at('log'), 'kept\n')
+  expect(withStream('stdout', 'log', 'a', OPEN_TO_ALL, 'echo lost > /proc/self/fd/1').status).toBe(0)
+  expect(readFileSync(at('log'), 'utf8')).toBe('lost\n')
+  writeFileSync(at('log'), 'kept\n')
+  expect(withStream('stdout', 'log', 'a', confined(), 'echo lost > /proc/self/fd/1').status).toBe(1)
+  expect(withStream('stdout', 'log', 'a', confined(), 'echo more').status).toBe(0)
+  expect(readFileSync(at('log'), 'utf8')).toBe('kept\nmore\n')
+})
+
+describe('a door', () => {
+  const stdin = (path: string, front: readonly string[], script: string) => {
+    const fd = openSync(path, 'r')
+    const [program = '', ...args] = [...front, 'bash', '-c', script]
+    const { status, stderr } = spawnSync(program, args, { stdio: [fd, 'ignore', 'pipe'] })
+    closeSync(fd)
+    return [status, stderr.toString()]
+  }
+
+  it('is a directory as a stream, which no launcher passes on', () => {
+    const through = 'echo x > /proc/self/fd/0/through'
+    expect(stdin(bench.outside, OPEN_TO_ALL, through)).toEqual([0, ''])
+    expect(readFileSync(at('through'), 'utf8')).toBe('x\n')
+    const refusal = 'landlock-run: streams /proc/self/fd/0: Is a directory\n'
+    for (const option of ['--passive', '--no-landlock', '--supervise']) {
+      expect(stdin(bench.outside, [bench.launcher, option, '--'], through)).toEqual([125, refusal])
+    }
+  })
+
+  it('is a file that was opened in a writable mount: without Landlock it is opened anew in this one', () => {
+    const readOnlyMounts = ['bwrap', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--']
+    const script = 'read -r first; echo "got $first" >&2; echo lost > /proc/self/fd/0'
+    writeFileSync(at('in'), 'kept\n')
+    expect(stdin(at('in'), readOnlyMounts, script)).toEqual([0, 'got kept\n'])
+    expect(readFileSync(at('in'), 'utf8')).toBe('lost\n')
+    writeFileSync(at('in'), 'kept\n')
+    const [status, words] = stdin(
+      at('in'),
+      [...readOnlyMounts, bench.launcher, '--no-landlock', '--'],
+      script,
+    )
+    expect(readFileSync(at('in'), 'utf8')).toBe('kept\n')
+    expect([status, words]).toEqual([1, 'got kept\nbash: line 1: /proc/self/fd/0: Read-only file system\n'])
+  })
+
+  it('is refused where the file has no name inside', () => {
+    const hidden = [
+      'bwrap',
+      '--ro-bind',
+      '/',
+      '/',
+      '--dev',
+      '/dev',
+      '--proc',
+      '/proc',
+      '--tmpfs',
+      bench.outside,
+      '--',
+    ]
+    writeFileSync(at('in'), 'kept\n')
+    expect(stdin(at('in'), [...hidden, bench.launcher, '--no-landlock', '--'], 'true')).toEqual([
+      125,
+      'landlock-run: streams /proc/self/fd/0: No such file or directory\n',
+    ])
+  })
 })

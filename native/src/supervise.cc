@@ -10,6 +10,7 @@
 #include "children.h"
 #include "report.h"
 #include "signals.h"
+#include "unique_fd.h"
 
 namespace dsh {
 namespace {
@@ -20,6 +21,13 @@ constexpr int kForwarded[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
 constexpr int kLauncherGone = 64;
 
 constexpr int kExitFailure = 125;
+
+// Signals from here on have no name, so a caller that goes by names (Node) would not see an end by one.
+// Source: signal(7), "Real-time signals".
+constexpr int kFirstRealTime = 32;
+
+// How shells write an end by a signal as a status.
+constexpr int kSignaledStatus = 128;
 
 // In place of a launcher whose end ends the command: no process has this number.
 constexpr pid_t kNobody = -1;
@@ -86,18 +94,20 @@ bool watch(pid_t watched, pid_t target, pid_t launcher) {
 }
 
 // Waits as `watch` does, then ends everything below. The status that `watched` ended with; none when the launcher is gone.
-bool outlive(pid_t watched, pid_t target, pid_t launcher, int* status) {
+bool outlive(pid_t watched, pid_t target, pid_t launcher, const UniqueFd& children, int* status) {
   const bool ended = watch(watched, target, launcher);
   // A group is killed at one stroke: nobody in it forks past that. While its leader is uncollected it is no other group.
   kill(-watched, SIGKILL);
   if (ended) waitpid(watched, status, __WALL);
-  endChildren();
+  endChildren(children);
   return ended;
 }
 
 [[noreturn]] void endAs(int status) {
-  if (WIFSIGNALED(status)) endBySignal(WTERMSIG(status));
-  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+  if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
+  const int number = WTERMSIG(status);
+  if (number < kFirstRealTime) endBySignal(number);
+  _exit(kSignaledStatus + number);
 }
 
 void reportEnd(int statusFd, int status) {
@@ -125,6 +135,9 @@ void reportEnd(int statusFd, int status) {
 
 // Starts the command and ends as it does.
 Failure reapCommand(const Supervision& supervision, pid_t launcher) {
+  UniqueFd children;
+  Failure unlisted = openChildren(&children);
+  if (unlisted && supervision.guard == Guard::Separate) return unlisted;
   bool* neverRan = nullptr;
   if (Failure failure = shareNeverRan(&neverRan)) return failure;
   const pid_t self = getpid();
@@ -134,7 +147,7 @@ Failure reapCommand(const Supervision& supervision, pid_t launcher) {
   setpgid(command, command);  // here too: whichever comes first; an EACCES says that the command did it
   letGoOfStreams();
   int status = 0;
-  if (!outlive(command, -command, launcher, &status)) _exit(kExitFailure);
+  if (!outlive(command, -command, launcher, children, &status)) _exit(kExitFailure);
   if (supervision.statusFd >= 0 && !*neverRan) reportEnd(supervision.statusFd, status);
   endAs(status);
 }
@@ -149,6 +162,8 @@ Failure reapCommand(const Supervision& supervision, pid_t launcher) {
 
 // Puts a guard between this process and the command. Were the guard itself killed, this process would end the rest.
 Failure guardCommand(const Supervision& supervision) {
+  UniqueFd children;
+  if (Failure failure = openChildren(&children)) return failure;
   if (Failure failure = dieWith(getppid(), SIGKILL)) return failure;
   const pid_t self = getpid();
   const pid_t guard = fork();
@@ -157,21 +172,17 @@ Failure guardCommand(const Supervision& supervision) {
   if (supervision.statusFd >= 0) close(supervision.statusFd);
   letGoOfStreams();
   int status = 0;
-  outlive(guard, guard, kNobody, &status);
+  outlive(guard, guard, kNobody, children, &status);
   endAs(status);
 }
 
 }  // namespace
 
 Failure supervise(const Supervision& supervision) {
-  const bool guarded = supervision.guard == Guard::Separate;
   if (Failure failure = becomeReaper()) return failure;
-  if (guarded) {
-    if (Failure failure = checkChildrenListed()) return failure;
-  }
   if (Failure failure = blockSignals()) return failure;
   if (Failure failure = becomeUndumpable()) return failure;
-  return guarded ? guardCommand(supervision) : reapCommand(supervision, kNobody);
+  return supervision.guard == Guard::Separate ? guardCommand(supervision) : reapCommand(supervision, kNobody);
 }
 
 }  // namespace dsh

@@ -115,9 +115,16 @@ describe.each(CASES)('the end of a command, $how, as $who', ({ identity, mode })
       const { stdout, report } = runReporting(tellingSignal(launch(mode, ...endBy(signal))), { identity })
       return { stdout, report }
     })
+    // A real-time signal has no name, and an end by it would be none to who goes by names: it becomes a status.
+    const told = (signal: number) => (signal < 32 ? String(signal) : '0')
     expect(supervised).toEqual(
-      DEADLY.map((signal) => ({ stdout: String(signal), report: `ready\nsignaled ${signal}\n` })),
+      DEADLY.map((signal) => ({ stdout: told(signal), report: `ready\nsignaled ${signal}\n` })),
     )
+  })
+
+  it('by a real-time signal becomes the status that shells give it', () => {
+    const { status, report } = runReporting(launch(mode, ...endBy(40)), { identity })
+    expect([status, report]).toEqual([168, 'ready\nsignaled 40\n'])
   })
 
   it.each([

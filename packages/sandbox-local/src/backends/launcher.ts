@@ -51,7 +51,8 @@ export function frontArgv(
 /** Who ends what the command leaves behind when the launcher itself is killed. */
 const SUPERVISION = {
   'pid-namespace': ['--supervise'],
-  guard: ['--supervise', '--guard'],
+  // Without a PID namespace another process's limits could be set, the harness's own among them.
+  guard: ['--supervise', '--guard', '--own-limits'],
 } as const
 
 export interface InnerLaunch {
