@@ -7,7 +7,6 @@ import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
-  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -149,10 +148,8 @@ export async function removeWorld(world: World): Promise<void> {
   for (const folder of [world.scratch, world.canary]) if (folder !== undefined) removeTree(folder)
 }
 
-/** A folder that was closed to its own owner keeps what is in it, and rmSync is silent about that. */
+/** A folder that was closed to its own owner keeps what is in it; what Node's rmSync makes of that differs by version. */
 function removeTree(folder: string): void {
-  rmSync(folder, { recursive: true, force: true })
-  if (!existsSync(folder)) return
   execFileSync('chmod', ['-R', 'u+rwX', folder])
-  rmSync(folder, { recursive: true })
+  rmSync(folder, { recursive: true, force: true })
 }
