@@ -44,6 +44,10 @@ describe.each([
     expect([plugin.name, plugin.inject]).toEqual([name, inject])
   })
 
+  it('has an apply that no host takes for a class, whose answer would then be dropped', () => {
+    expect(Object.hasOwn(plugin.apply, 'prototype')).toBe(false)
+  })
+
   it('has a Config that validates in this turn', () => {
     const standard = plugin.Config['~standard']
     expect(standard.version).toBe(1)
@@ -94,6 +98,17 @@ describe('composed', () => {
     await endExecutor()
     await endProvider()
     await expect(context.bash.run(context.bash.resolve({ command: 'true' }))).rejects.toThrow('disposed')
+  })
+
+  it('its disposal ends what still runs', async () => {
+    const context = new Context()
+    const endProvider = await provider.apply(context, {})
+    const endExecutor = sandbox.apply(context, sandbox.Config.parse({ workspaceRoot: ws }))
+    const running = context.bash.start(context.bash.resolve({ command: 'sleep 60' }))
+    expect(running.status).toBe('running')
+    await endExecutor()
+    await endProvider()
+    expect(running.status).toBe('killed')
   })
 
   it('the local executor stands in the same places and confines nothing', async () => {
