@@ -3,7 +3,7 @@
  * promise are in native/README.md; launch_options.cc reads it.
  */
 
-/** Every option. A value, where there is one, is the next argument (two for `rwPinned`: `DEV:INO`, then the path). */
+/** Every option. A value, where there is one, is the next argument (two for `readWritePinned`: `DEV:INO`, then the path). */
 export const LAUNCHER_OPTIONS = {
   probe: '--probe',
   help: '--help',
@@ -23,18 +23,12 @@ export const LAUNCHER_OPTIONS = {
   end: '--',
 } as const
 
-/** Exit status of the launcher's own failures: nothing has run. */
-export const LAUNCHER_FAILURE_STATUS = 125
-
 /**
- * Exit statuses that are the launcher's own. PROGRAM may use the same numbers: only the status descriptor, or the line
- * on stderr, tells them apart. Under `--passive` every failure is `failure`.
+ * Exit status of the launcher's own failures: nothing has run. PROGRAM may use the same number: only the status
+ * descriptor, or the line on stderr, tells them apart. A missing or unusable PROGRAM is 127 or 126, and under `--passive`
+ * this one too.
  */
-export const LAUNCHER_EXIT = {
-  failure: LAUNCHER_FAILURE_STATUS,
-  notExecutable: 126,
-  notFound: 127,
-} as const
+export const LAUNCHER_FAILURE_STATUS = 125
 
 /** How the one stderr line of a failure begins. */
 export const LAUNCHER_LINE_PREFIX = 'landlock-run: '

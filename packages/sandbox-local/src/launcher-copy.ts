@@ -8,7 +8,7 @@ import { realpathSync } from 'node:fs'
 import { chmod, copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { locateLauncher, parseProbe } from 'dsh-landlock'
+import { LAUNCHER_FAILURE_STATUS, LAUNCHER_OPTIONS, locateLauncher, parseProbe } from 'dsh-landlock'
 import type { Launcher } from './backends/launcher.ts'
 import type { Lookup } from './bwrap-lookup.ts'
 import type { BackendFailure } from './failure.ts'
@@ -56,7 +56,7 @@ async function copyInto(state: string, original: string): Promise<string> {
 }
 
 async function askAbi(path: string, original: string, timeoutMs: number): Promise<Lookup<SettledLauncher>> {
-  const result = await execa(path, ['--probe'], {
+  const result = await execa(path, [LAUNCHER_OPTIONS.probe], {
     cwd: '/',
     reject: false,
     timeout: timeoutMs,
@@ -69,7 +69,7 @@ async function askAbi(path: string, original: string, timeoutMs: number): Promis
     if (answer !== undefined)
       return { found: { path, original, landlockAbi: answer.abi, landlockFailure: undefined } }
   }
-  if (result.exitCode === 125) {
+  if (result.exitCode === LAUNCHER_FAILURE_STATUS) {
     const detail = result.stderr.trim()
     return {
       found: {

@@ -1,5 +1,6 @@
 /** What every backend offers: pure functions from a grounded policy to an argv, and its dialect. */
 
+import { LAUNCHER_FAILURE_STATUS, LAUNCHER_LINE_PREFIX } from 'dsh-landlock'
 import type { ConfinementChannel, RunnerFailureRule, SandboxBackend, SandboxEnforcement } from 'dsh-sandbox'
 import type { GroundedPolicy } from '../grounded-policy.ts'
 
@@ -48,7 +49,7 @@ export const DENIAL_DIALECT = {
 
 /** The launcher's own failures. It runs before the command, so nothing else can have been printed. */
 export const LAUNCHER_FAILURE: RunnerFailureRule = {
-  allowedExitCodes: [125],
-  fatalSignatures: ['landlock-run: '],
+  allowedExitCodes: [LAUNCHER_FAILURE_STATUS],
+  fatalSignatures: [LAUNCHER_LINE_PREFIX],
   soleOutput: true,
 }

@@ -9,7 +9,7 @@ const DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/ura
   (path) => ['--dev', path],
 )
 
-const SUPERVISED = ['--supervise', '--guard']
+const SUPERVISED = ['--supervise', '--guard', '--own-limits']
 
 const workspace = { path: '/srv/ws', dev: 2049n, ino: 2n ** 60n }
 const readOnly: GroundedPolicy = { mode: 'read-only', workspace, writable: [], tmp: 'private', temp: TEMP }

@@ -3,6 +3,7 @@
  * bubblewrap itself. Grammar: native/README.md.
  */
 
+import { LAUNCHER_OPTIONS as OPTION } from 'dsh-landlock'
 import type { ConfinementChannel } from 'dsh-sandbox'
 import type { PinnedRoot } from '../roots.ts'
 
@@ -44,15 +45,23 @@ export function frontArgv(
   runner: readonly string[],
   channel: ConfinementChannel | undefined,
 ): readonly string[] {
-  const mounts = privateMounts ? ['--private-mounts'] : []
-  return [launcher.path, '--passive', '--ignore-signals', ...mounts, ...statusFlag(channel), '--', ...runner]
+  const mounts = privateMounts ? [OPTION.privateMounts] : []
+  return [
+    launcher.path,
+    OPTION.passive,
+    OPTION.ignoreSignals,
+    ...mounts,
+    ...statusFlag(channel),
+    OPTION.end,
+    ...runner,
+  ]
 }
 
 /** Who ends what the command leaves behind when the launcher itself is killed. */
 const SUPERVISION = {
-  'pid-namespace': ['--supervise'],
+  'pid-namespace': [OPTION.supervise],
   // Without a PID namespace another process's limits could be set, the harness's own among them.
-  guard: ['--supervise', '--guard', '--own-limits'],
+  guard: [OPTION.supervise, OPTION.guard, OPTION.ownLimits],
 } as const
 
 export interface InnerLaunch {
@@ -73,22 +82,22 @@ export function innerArgv(
     launcher.path,
     ...SUPERVISION[supervision],
     ...statusFlag(channel),
-    ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', `${name}=${value}`]),
-    ...(launcher.landlockAbi === undefined ? ['--no-landlock'] : grantFlags(grants)),
-    '--',
+    ...Object.entries(environment).flatMap(([name, value]) => [OPTION.setEnv, `${name}=${value}`]),
+    ...(launcher.landlockAbi === undefined ? [OPTION.noLandlock] : grantFlags(grants)),
+    OPTION.end,
     ...argv,
   ]
 }
 
 function grantFlags(grants: Grants): readonly string[] {
   return [
-    ...grants.readable.flatMap((path) => ['--ro', path]),
-    ...grants.pinned.flatMap(({ dev, ino, path }) => ['--rw-pinned', `${dev}:${ino}`, path]),
-    ...grants.writable.flatMap((path) => ['--rw', path]),
-    ...grants.devices.flatMap((path) => ['--dev', path]),
+    ...grants.readable.flatMap((path) => [OPTION.readOnly, path]),
+    ...grants.pinned.flatMap(({ dev, ino, path }) => [OPTION.readWritePinned, `${dev}:${ino}`, path]),
+    ...grants.writable.flatMap((path) => [OPTION.readWrite, path]),
+    ...grants.devices.flatMap((path) => [OPTION.device, path]),
   ]
 }
 
 function statusFlag(channel: ConfinementChannel | undefined): readonly string[] {
-  return channel === undefined ? [] : ['--status-fd', String(channel.statusFd)]
+  return channel === undefined ? [] : [OPTION.statusFd, String(channel.statusFd)]
 }
