@@ -71,14 +71,20 @@ export function supervise(
 
   const untilNothingIsLeft = async (): Promise<Outcome> => {
     const outcome = await exited
-    await settlesWithin(drained, terms.graceMs)
+    const allRead = await settlesWithin(drained, terms.graceMs)
     deadline.disarm()
+    // The descriptor on which a runner reports closes with the last of its processes, and they leave nobody behind.
+    if (allRead && terms.runner !== undefined) return released(group, outcome)
     await group.end(Math.min(terms.graceMs, LEFTOVER_GRACE_MS))
     if (!(await settlesWithin(drained, LAST_DRAIN_MS))) sinks.forEach(cutOff)
-    release(group)
-    return outcome
+    return released(group, outcome)
   }
   return { outcome: untilNothingIsLeft(), kill: deadline.kill }
+}
+
+function released(group: ProcessGroup, outcome: Outcome): Outcome {
+  release(group)
+  return outcome
 }
 
 /** What the runner has told may lie unread in its pipe; two turns of the loop bring it in. */

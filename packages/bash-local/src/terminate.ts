@@ -100,6 +100,7 @@ export function followGroup(pid: number, strayCare: StrayCare = 'ours'): Process
     killNow,
     leaderExited() {
       leaderGone = true
+      if (strayCare === 'left-to-runner') return
       // Before anyone can see the group gone: a job in a group of its own keeps the session's number taken.
       strays.find(table(), [])
       groupIsGone()

@@ -258,6 +258,22 @@ describe('the argv', () => {
     ])
   })
 
+  it('mounts over every knob only where no Landlock closes /proc', () => {
+    const host = { ...ROOT, kernelKnobs: ['/proc/sys', '/proc/irq', '/proc/fs'] }
+    const covered = (launcher: Launcher | undefined) =>
+      binds(bwrapBackend(BWRAP, launcher, host).wrap(command, policy('/srv/ws'), undefined)).filter((bind) =>
+        bind.startsWith('--ro-bind-try'),
+      )
+    const all = [
+      '--ro-bind-try /proc/sys /proc/sys',
+      '--ro-bind-try /proc/irq /proc/irq',
+      '--ro-bind-try /proc/fs /proc/fs',
+    ]
+    expect(covered(LAUNCHER)).toEqual(all.slice(0, 1))
+    expect(covered({ ...LAUNCHER, landlockAbi: undefined })).toEqual(all)
+    expect(covered(undefined)).toEqual(all)
+  })
+
   it('drops the Landlock rules, not the launcher, on a kernel without Landlock', () => {
     const argv = bwrapBackend(BWRAP, { ...LAUNCHER, landlockAbi: undefined }, USER).wrap(
       command,
