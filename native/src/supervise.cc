@@ -134,10 +134,7 @@ void reportEnd(int statusFd, int status) {
 }
 
 // Starts the command and ends as it does.
-Failure reapCommand(const Supervision& supervision, pid_t launcher) {
-  UniqueFd children;
-  Failure unlisted = openChildren(&children);
-  if (unlisted && supervision.guard == Guard::Separate) return unlisted;
+Failure reapCommand(const Supervision& supervision, pid_t launcher, const UniqueFd& children) {
   bool* neverRan = nullptr;
   if (Failure failure = shareNeverRan(&neverRan)) return failure;
   const pid_t self = getpid();
@@ -156,14 +153,14 @@ Failure reapCommand(const Supervision& supervision, pid_t launcher) {
   setpgid(0, 0);
   Failure failure = dieWith(launcher, kLauncherGone);
   if (!failure) failure = becomeReaper();
-  if (!failure) failure = reapCommand(supervision, launcher);
+  UniqueFd children;
+  if (!failure) failure = openChildren(&children);
+  if (!failure) failure = reapCommand(supervision, launcher, children);
   giveUp(supervision, failure);
 }
 
 // Puts a guard between this process and the command. Were the guard itself killed, this process would end the rest.
-Failure guardCommand(const Supervision& supervision) {
-  UniqueFd children;
-  if (Failure failure = openChildren(&children)) return failure;
+Failure guardCommand(const Supervision& supervision, const UniqueFd& children) {
   if (Failure failure = dieWith(getppid(), SIGKILL)) return failure;
   const pid_t self = getpid();
   const pid_t guard = fork();
@@ -179,10 +176,15 @@ Failure guardCommand(const Supervision& supervision) {
 }  // namespace
 
 Failure supervise(const Supervision& supervision) {
+  const bool guarded = supervision.guard == Guard::Separate;
   if (Failure failure = becomeReaper()) return failure;
+  UniqueFd children;
+  const Failure unlisted = openChildren(&children);
+  // A PID namespace ends what cannot be listed.
+  if (unlisted && guarded) return unlisted;
   if (Failure failure = blockSignals()) return failure;
   if (Failure failure = becomeUndumpable()) return failure;
-  return supervision.guard == Guard::Separate ? guardCommand(supervision) : reapCommand(supervision, kNobody);
+  return guarded ? guardCommand(supervision, children) : reapCommand(supervision, kNobody, children);
 }
 
 }  // namespace dsh
