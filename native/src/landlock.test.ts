@@ -15,17 +15,22 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { AS_ROOT, IDENTITIES, putFile, run, runReporting, useBench, type Identity } from '../test/bench.ts'
+import {
+  AS_ROOT,
+  IDENTITIES,
+  landlockAbi,
+  putFile,
+  run,
+  runReporting,
+  useBench,
+  type Identity,
+} from '../test/bench.ts'
 import { parseProbe } from './index.ts'
 
 const bench = useBench()
 
 /** ABI of the running kernel, as high as the launcher uses it. */
-const ABI = Math.min(
-  7,
-  parseProbe(run([join(import.meta.dirname, '../../build/Release/landlock-run'), '--probe']).stdout)?.abi ??
-    0,
-)
+const ABI = Math.min(7, landlockAbi())
 
 const confined = (...grants: string[]) => [bench.launcher, '--ro', '/', ...grants, '--']
 const inWorkspace = () => confined('--rw', bench.workspace, '--dev', '/dev/null')

@@ -5,6 +5,7 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useBench } from '../test/bench.ts'
+import { skipWithout } from '../test/needs.ts'
 
 const bench = useBench()
 const at = (name: string) => join(bench.outside, name)
@@ -84,7 +85,10 @@ describe('a door', () => {
     }
   })
 
-  it('is a file that was opened in a writable mount: without Landlock it is opened anew in this one', () => {
+  it('is a file that was opened in a writable mount: without Landlock it is opened anew in this one', ({
+    skip,
+  }) => {
+    skipWithout(skip, 'bwrap')
     const readOnlyMounts = ['bwrap', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--']
     const script = 'read -r first; echo "got $first" >&2; echo lost > /proc/self/fd/0'
     writeFileSync(at('in'), 'kept\n')
@@ -100,7 +104,8 @@ describe('a door', () => {
     expect([status, words]).toEqual([1, 'got kept\nbash: line 1: /proc/self/fd/0: Read-only file system\n'])
   })
 
-  it('is refused where the file has no name inside', () => {
+  it('is refused where the file has no name inside', ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     const hidden = [
       'bwrap',
       '--ro-bind',

@@ -9,10 +9,11 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Readable } from 'node:stream'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   AS_ROOT,
   IDENTITIES,
+  landlockAbi,
   NOBODY,
   run,
   runReporting,
@@ -20,8 +21,8 @@ import {
   useBench,
   type Identity,
 } from '../test/bench.ts'
+import { skipWithout } from '../test/needs.ts'
 import { childrenOf, marked, remains, stateOf, tree, until, type Seen } from '../test/processes.ts'
-import { parseProbe } from './index.ts'
 
 const bench = useBench()
 
@@ -432,6 +433,8 @@ const OWN_PROC = ['--proc', '/proc']
 const FOREIGN_PROC = ['--ro-bind', '/proc', '/proc']
 
 describe.each(IDENTITIES)('inside bwrap --unshare-pid, as $name', (identity) => {
+  beforeEach(({ skip }) => skipWithout(skip, 'bwrap'))
+
   const daemons = identity.uid === 0 && AS_ROOT ? [...DAEMONS, OTHERS_DAEMON] : DAEMONS
   // Only uid 0 has capabilities to be kept.
   const inside = (proc: readonly string[]) =>
@@ -471,10 +474,8 @@ describe.each(IDENTITIES)('inside bwrap --unshare-pid, as $name', (identity) => 
   })
 })
 
-const ABI =
-  parseProbe(run([join(import.meta.dirname, '../../build/Release/landlock-run'), '--probe']).stdout)?.abi ?? 0
 /** From ABI 6 a confined process cannot signal one outside. */
-const SCOPED = ABI >= 6
+const SCOPED = landlockAbi() >= 6
 
 describe.each(IDENTITIES)('a command against its supervisors, as $name', (identity) => {
   it('can KILL its parent without confinement', () => {

@@ -14,11 +14,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { parseProbe } from '../src/index.ts'
+import { BUILT, has, skipWithout } from './needs.ts'
 
-const BUILT = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'build', 'Release')
 const TOOLS = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** Who runs a command: `prefix` turns the test's own user into that one. */
@@ -86,6 +86,12 @@ export function runReporting(
   return { status, signal, stdout, stderr, report: output[3] ?? '' }
 }
 
+/** ABI of the running kernel's Landlock; 0 where it has none, and where no launcher is there to ask. */
+export function landlockAbi(): number {
+  if (!has('the launcher')) return 0
+  return parseProbe(run([join(BUILT, 'landlock-run'), '--probe']).stdout)?.abi ?? 0
+}
+
 /** Paths of one test file's scratch; the folders exist anew before each test. */
 export interface Bench {
   readonly launcher: string
@@ -98,6 +104,7 @@ export interface Bench {
   giveTo(identity: Identity): void
 }
 
+/** Every test of the file needs the launcher. */
 export function useBench(): Bench {
   // Made at once rather than in a hook, so that tables of cases can name its paths.
   const scratch = realpathSync(mkdtempSync('/var/tmp/dsh-landlock-'))
@@ -112,10 +119,12 @@ export function useBench(): Bench {
   }
   beforeAll(() => {
     chmodSync(scratch, 0o755)
+    if (!has('the launcher')) return
     copyFileSync(join(BUILT, 'landlock-run'), bench.launcher)
     copyFileSync(join(BUILT, 'fault-run'), bench.faultRun)
   })
-  beforeEach(() => {
+  beforeEach(({ skip }) => {
+    skipWithout(skip, 'the launcher')
     for (const folder of [bench.workspace, bench.outside]) {
       rmSync(folder, { recursive: true, force: true })
       mkdirSync(folder)

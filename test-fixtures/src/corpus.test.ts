@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { appliesTo, CORPUS_BACKENDS, type CorpusBackend, type CorpusUser, loadCorpus } from './corpus.ts'
-import { type Deployment, deploy } from './deploy.ts'
+import { type Deployment, deploy, type Extent } from './deploy.ts'
 import { areClosedFromOutside } from './needs.ts'
 import { backendFault, isRequired } from './required-backends.ts'
 import type { CaseReport } from './run-case.ts'
@@ -18,17 +18,22 @@ const COLUMN_TIMEOUT_MS = 120_000
 const isRoot = process.getuid?.() === 0
 const users: readonly CorpusUser[] = isRoot ? ['root', 'user'] : ['user']
 
-let deployment: Deployment | undefined
+const deployments = new Map<Extent, Deployment>()
 
-/** The checkout may lie where an ordinary user cannot read it, so that user gets a copy. */
-function mainFor(user: CorpusUser): string {
-  if (user === 'root' || !isRoot) return BUILT_MAIN
-  deployment ??= deploy(PACKAGE_FOLDER)
+function deployed(extent: Extent): string {
+  const deployment = deployments.get(extent) ?? deploy(PACKAGE_FOLDER, extent)
+  deployments.set(extent, deployment)
   return `${deployment.packageFolder}/dist/corpus-main.js`
 }
 
+/** The checkout may lie where an ordinary user cannot read it, so that user gets a copy; it may have a launcher, too. */
+function mainFor(backend: CorpusBackend, user: CorpusUser): string {
+  if (backend === 'bwrap-alone') return deployed('without-launcher')
+  return user === 'root' || !isRoot ? BUILT_MAIN : deployed('whole')
+}
+
 async function runColumn(backend: CorpusBackend, user: CorpusUser): Promise<ReadonlyMap<string, CaseReport>> {
-  const main = mainFor(user)
+  const main = mainFor(backend, user)
   const reports = await runCorpus({ main, backend, user, provider: 'local', caseIds: ['all'] })
   return new Map(reports.map((report) => [report.id, report]))
 }
@@ -55,7 +60,7 @@ function startColumn(backend: CorpusBackend, user: CorpusUser): Column {
 /** A column that nobody waited for, since its cases were filtered out, still has to clear up after itself. */
 afterAll(async () => {
   await Promise.allSettled(columns.values())
-  deployment?.remove()
+  deployments.forEach((deployment) => deployment.remove())
 }, COLUMN_TIMEOUT_MS)
 
 /** A case that this host cannot prove: on a laptop for any reason, else only for one that nobody there can mend. */

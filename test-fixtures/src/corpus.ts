@@ -7,9 +7,20 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { SANDBOX_EFFECTS, SANDBOX_MODES } from 'dsh-sandbox'
 import { z } from 'zod'
 
-/** The backends that the corpus runs under. */
-export const CORPUS_BACKENDS = ['bwrap', 'landlock'] as const
+/** The backends that the corpus runs under. `bwrap-alone` is bubblewrap on a host where no launcher was built. */
+export const CORPUS_BACKENDS = ['bwrap', 'bwrap-alone', 'landlock'] as const
 export type CorpusBackend = (typeof CORPUS_BACKENDS)[number]
+
+/** Those with a launcher, as this checkout has them. */
+export const LAUNCHED_BACKENDS = ['bwrap', 'landlock'] as const satisfies readonly CorpusBackend[]
+export type LaunchedBackend = (typeof LAUNCHED_BACKENDS)[number]
+
+/** What a provider is asked for, for each of them. */
+export const BACKEND_CHOICE = {
+  bwrap: 'bwrap',
+  'bwrap-alone': 'bwrap',
+  landlock: 'landlock',
+} as const satisfies Record<CorpusBackend, string>
 
 /** Who runs a case: uid 0, or anybody else. */
 export const CORPUS_USERS = ['root', 'user'] as const
@@ -22,6 +33,7 @@ export const NEEDS = [
   'git',
   'gcc',
   'unshare',
+  'ipcmk',
   'x86-64',
   'sys-admin',
   'mknod',
@@ -65,6 +77,8 @@ const arrangement = z.strictObject({
   sharedObjects: texts.optional(),
   /** A process of the same user outside the sandbox, `$VICTIM_PID`. */
   victim: z.boolean().optional(),
+  /** A System V message queue of the same user outside the sandbox, `$QUEUE_ID`. */
+  queue: z.boolean().optional(),
   /** A folder of the case's own in the host's /tmp, `$CANARY`. */
   canary: z.boolean().optional(),
 })
@@ -84,6 +98,9 @@ const scene = z.strictObject({
     .record(place, z.enum(['file', 'directory', 'symlink', 'fifo', 'socket', 'char', 'block']))
     .optional(),
   victim: z.enum(['alive', 'dead']).optional(),
+  /** The victim's resource limits, against those it began with. */
+  victimLimits: z.enum(['unchanged', 'changed']).optional(),
+  queue: z.enum(['there', 'gone']).optional(),
 })
 
 /** What the command itself leaves: its end and its words. */
@@ -169,7 +186,10 @@ const corpusCase = z
     script: z.string().optional(),
     steps: z.array(step).min(1).optional(),
     expect: expectation,
-    /** Where a backend or a user sees something else: `landlock`, `user`, or `landlock/user`. Members replace. */
+    /**
+     * Where a backend or a user sees something else: `landlock`, `user`, or `landlock/user`. Members replace. What is said
+     * of `bwrap` holds for `bwrap-alone` as well, which may then say more.
+     */
     expectOn: z.record(z.string(), expectation).optional(),
     attackWorked: attackScene.optional(),
   })
@@ -228,5 +248,7 @@ export function appliesTo(testCase: CorpusCase, backend: CorpusBackend, user: Co
 /** What to expect of a case under this backend and user. */
 export function expectationOn(testCase: CorpusCase, backend: CorpusBackend, user: CorpusUser): Expectation {
   const on = testCase.expectOn ?? {}
-  return { ...testCase.expect, ...on[user], ...on[backend], ...on[`${backend}/${user}`] }
+  const names = [...new Set([BACKEND_CHOICE[backend], backend])]
+  const more = names.flatMap((name) => [on[name], on[`${name}/${user}`]])
+  return Object.assign({}, testCase.expect, on[user], ...more)
 }

@@ -38,8 +38,11 @@ export interface Deployment {
   remove(): void
 }
 
+/** What an install brings: everything, or all but the launcher, as where nothing could be built. */
+export type Extent = 'whole' | 'without-launcher'
+
 /** Deploys the package in `folder` below /var/tmp. */
-export function deploy(folder: string): Deployment {
+export function deploy(folder: string, extent: Extent): Deployment {
   const scratch = mkdtempSync('/var/tmp/dsh-deploy-')
   chmodSync(scratch, 0o755)
   const { name } = manifestIn(folder)
@@ -48,6 +51,7 @@ export function deploy(folder: string): Deployment {
     join(scratch, 'node_modules'),
     join(scratch, 'node_modules', name),
   )
+  if (extent === 'without-launcher') removeLaunchers(join(scratch, 'node_modules'))
   return { packageFolder, remove: () => rmSync(scratch, { recursive: true, force: true }) }
 }
 
@@ -97,6 +101,11 @@ function publishedEntries(source: string): readonly string[] {
   return ['package.json', ...(manifestIn(source).files ?? [])].filter((entry) =>
     existsSync(join(source, entry)),
   )
+}
+
+/** They lie where an install has them, in the one package that brings them. */
+function removeLaunchers(top: string): void {
+  rmSync(join(top, LAUNCHER.package, LAUNCHER.installed), { recursive: true, force: true })
 }
 
 function copyLauncher(source: string, target: string): void {

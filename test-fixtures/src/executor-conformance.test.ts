@@ -4,7 +4,7 @@ import { createLocalBash } from 'dsh-bash-local'
 import { createSandboxedBash } from 'dsh-bash-sandbox'
 import { createLocalSandboxProvider } from 'dsh-sandbox-local'
 import { afterAll, describe, expect, it } from 'vitest'
-import { CORPUS_BACKENDS } from './corpus.ts'
+import { LAUNCHED_BACKENDS } from './corpus.ts'
 import { describeBashExecutor } from './executor-conformance.ts'
 import { backendFault, isRequired } from './required-backends.ts'
 import { inNewSession } from './shared-provider.ts'
@@ -24,7 +24,7 @@ describeBashExecutor(
 /** The launcher reports the exact end, and leaves nobody behind. */
 const CONFINED = { exactSignals: true, endsOtherSessions: true } as const
 
-for (const backend of CORPUS_BACKENDS) {
+for (const backend of LAUNCHED_BACKENDS) {
   const fault = await backendFault(backend)
   if (fault === undefined) {
     const provider = createLocalSandboxProvider({ backend })

@@ -6,7 +6,7 @@
 import { dirname } from 'node:path'
 import type { ConfinedArgv, ConfinementChannel, SandboxPolicy, SandboxProvider } from 'dsh-sandbox'
 import { createLocalSandboxProvider } from 'dsh-sandbox-local'
-import type { CorpusBackend } from './corpus.ts'
+import { BACKEND_CHOICE, type CorpusBackend } from './corpus.ts'
 
 /** `local` is the real one. */
 export const PROVIDER_NAMES = [
@@ -77,7 +77,7 @@ function remembersTheFirst(sound: Confine): Confine {
 
 /** Makes the provider of that name for `backend`. The caller disposes it. */
 export function makeProvider(name: ProviderName, backend: CorpusBackend): Required<SandboxProvider> {
-  const sound = createLocalSandboxProvider({ backend })
+  const sound = createLocalSandboxProvider({ backend: BACKEND_CHOICE[backend] })
   return {
     confine: CONFINE[name]((argv, policy, channel) => sound.confine(argv, policy, channel)),
     ready: () => sound.ready(),

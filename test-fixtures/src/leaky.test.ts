@@ -3,7 +3,7 @@
 import { AssertionError } from 'node:assert'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { CORPUS_BACKENDS, type CorpusBackend } from './corpus.ts'
+import { LAUNCHED_BACKENDS, type LaunchedBackend } from './corpus.ts'
 import { makeProvider, type ProviderName } from './leaky-providers.ts'
 import { PROVIDER_CHECKS } from './provider-conformance.ts'
 import { backendFault, isRequired } from './required-backends.ts'
@@ -19,7 +19,7 @@ interface Catch {
   /** Checks of the conformance suite that must reject. */
   readonly checks: readonly string[]
   /** Absent: every backend. */
-  readonly backends?: readonly CorpusBackend[]
+  readonly backends?: readonly LaunchedBackend[]
 }
 
 const CATCHES: readonly Catch[] = [
@@ -68,10 +68,10 @@ const CATCHES: readonly Catch[] = [
   },
 ]
 
-for (const backend of CORPUS_BACKENDS) {
+for (const backend of LAUNCHED_BACKENDS) {
   const fault = await backendFault(backend)
   describe(`leaky providers over ${backend}`, () => {
-    for (const { provider, cases, checks, backends = CORPUS_BACKENDS } of CATCHES) {
+    for (const { provider, cases, checks, backends = LAUNCHED_BACKENDS } of CATCHES) {
       if (!backends.includes(backend)) continue
       it(`${provider} is caught by the corpus`, { timeout: 60_000 }, async ({ skip }) => {
         if (fault !== undefined) {

@@ -43,6 +43,7 @@ const PRESENT: Readonly<Record<Need, () => boolean>> = {
   git: () => hasProgram('git'),
   gcc: () => hasProgram('gcc'),
   unshare: () => hasProgram('unshare'),
+  ipcmk: () => hasProgram('ipcmk') && existsSync('/proc/sysvipc/msg'),
   'x86-64': () => process.arch === 'x64',
   'sys-admin': () => hasCapability(CAPABILITY.SYS_ADMIN),
   mknod: () => hasCapability(CAPABILITY.MKNOD),

@@ -2,11 +2,11 @@
 
 import { createLocalSandboxProvider } from 'dsh-sandbox-local'
 import { describe, expect, it } from 'vitest'
-import { CORPUS_BACKENDS } from './corpus.ts'
+import { LAUNCHED_BACKENDS } from './corpus.ts'
 import { describeSandboxProvider } from './provider-conformance.ts'
 import { backendFault, isRequired } from './required-backends.ts'
 
-for (const backend of CORPUS_BACKENDS) {
+for (const backend of LAUNCHED_BACKENDS) {
   const fault = await backendFault(backend)
   if (fault === undefined) {
     describeSandboxProvider(`the local provider with ${backend}`, () =>

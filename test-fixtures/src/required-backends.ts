@@ -4,26 +4,29 @@
  */
 
 import { createLocalSandboxProvider } from 'dsh-sandbox-local'
-import type { CorpusBackend } from './corpus.ts'
+import { BACKEND_CHOICE, type CorpusBackend } from './corpus.ts'
 
-/** True when a host without `backend` is a failure. */
+/** True when a host without `backend` is a failure. bubblewrap brings both of its kinds. */
 export function isRequired(backend: CorpusBackend): boolean {
-  const required = process.env['DSH_REQUIRE_BACKENDS'] ?? ''
-  return required === '1' || required.split(',').includes(backend)
+  const required = (process.env['DSH_REQUIRE_BACKENDS'] ?? '').split(',')
+  return required.includes('1') || required.includes(BACKEND_CHOICE[backend])
 }
 
 /** Why `backend` cannot be used here; undefined when it can. */
 export async function backendFault(backend: CorpusBackend): Promise<string | undefined> {
-  const provider = createLocalSandboxProvider({ backend })
+  const choice = BACKEND_CHOICE[backend]
+  const provider = createLocalSandboxProvider({ backend: choice })
   try {
-    const report = (await provider.diagnose()).find((one) => one.backend === backend)
+    const report = (await provider.diagnose()).find((one) => one.backend === choice)
+    if (backend === 'bwrap' && report?.enforcement === 'partial')
+      return 'bwrap is here without the launcher, which is bwrap-alone'
     if (report?.usable === true) return undefined
     const { step, detail, fix } = report?.failure ?? {
       step: 'find',
       detail: 'no such rung here',
       fix: 'none',
     }
-    return `${backend} is not usable: ${step}: ${detail} (fix: ${fix})`
+    return `${choice} is not usable: ${step}: ${detail} (fix: ${fix})`
   } finally {
     await provider.dispose()
   }

@@ -6,6 +6,7 @@
 import type { BashExecutor } from 'dsh-bash'
 import { runInTheOpen } from './control.ts'
 import {
+  BACKEND_CHOICE,
   type CorpusBackend,
   type CorpusCase,
   type CorpusStep,
@@ -58,6 +59,7 @@ type Findings = Pick<CaseReport, 'outcome' | 'why' | 'lacks'>
 /** How each backend's denial reads; `$DENIED` stands for it. Source: strerror(EROFS), strerror(EACCES). */
 const DENIAL_WORDS = {
   bwrap: 'Read-only file system',
+  'bwrap-alone': 'Read-only file system',
   landlock: 'Permission denied',
 } as const satisfies Record<CorpusBackend, string>
 
@@ -206,7 +208,7 @@ async function finalDifferences(
 }
 
 function mayBeOpen(testCase: CorpusCase, backend: CorpusBackend): boolean {
-  const since = testCase.openOn?.[backend]
+  const since = testCase.openOn?.[backend] ?? testCase.openOn?.[BACKEND_CHOICE[backend]]
   return since === 'always' || (since !== undefined && kernelIsBefore(since))
 }
 

@@ -109,6 +109,10 @@ export async function worldDifferences(world: World, scene: Scene): Promise<Diff
     ),
     ...each(world, scene.kinds, 'kind', ofStats(kindOf)),
     ...(scene.victim === undefined ? [] : unequal('victim', scene.victim, await world.victim?.state())),
+    ...(scene.victimLimits === undefined
+      ? []
+      : unequal("the victim's limits", scene.victimLimits, world.victim?.limits())),
+    ...(scene.queue === undefined ? [] : unequal('queue', scene.queue, world.queue?.state())),
   ]
 }
 

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
 export type VictimState = 'alive' | 'dead'
@@ -10,6 +11,7 @@ export interface Victim {
   readonly pid: number
   /** `dead` also when it is there but does not answer: stopped, or traced. */
   state(): Promise<VictimState>
+  limits(): 'unchanged' | 'changed'
   end(): Promise<void>
 }
 
@@ -22,6 +24,7 @@ export function startVictim(): Victim {
   const { pid } = child
   if (pid === undefined) throw new Error('the victim could not be started: /bin/cat')
   const exited = once(child, 'exit')
+  const limits = limitsOf(pid)
   child.stdin.on('error', () => undefined) // EPIPE of a victim that has died; `exited` tells
   return {
     pid,
@@ -34,9 +37,15 @@ export function startVictim(): Victim {
         delay<VictimState>(ANSWER_MS, 'dead', { ref: false }),
       ])
     },
+    limits: () => (limitsOf(pid) === limits ? 'unchanged' : 'changed'),
     end: async () => {
       child.kill('SIGKILL')
       await exited
     },
   }
+}
+
+/** Every resource limit of a process, as text. Source: proc_pid_limits(5). */
+function limitsOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/limits`, 'utf8')
 }

@@ -22,6 +22,7 @@ import { dirname, join } from 'node:path'
 import type { Act, Arrangement } from './corpus.ts'
 import { startVictim, type Victim } from './victim.ts'
 import { emptyLeak } from './leak.ts'
+import { makeQueue, type Queue } from './queue.ts'
 
 /** One case's scratch. All paths are absolute and canonical. */
 export interface World {
@@ -34,6 +35,7 @@ export interface World {
   readonly leak: string | undefined
   readonly canary: string | undefined
   readonly victim: Victim | undefined
+  readonly queue: Queue | undefined
 }
 
 const SCRATCH_PARENT = { 'var-tmp': () => '/var/tmp', tmp: () => '/tmp', home: homedir } as const
@@ -78,6 +80,7 @@ export function worldVariables(world: World): Record<string, string> {
     ...(world.leak === undefined ? {} : { LEAK: world.leak }),
     ...(world.canary === undefined ? {} : { CANARY: world.canary }),
     ...(world.victim === undefined ? {} : { VICTIM_PID: String(world.victim.pid) }),
+    ...(world.queue === undefined ? {} : { QUEUE_ID: String(world.queue.id) }),
   }
 }
 
@@ -100,6 +103,7 @@ export function makeWorld(arrange: Arrangement, leak?: string): World {
     leak,
     canary: arrange.canary === true ? mkdtempSync('/tmp/dsh-canary-') : undefined,
     victim: arrange.victim === true ? startVictim() : undefined,
+    queue: arrange.queue === true ? makeQueue() : undefined,
   }
   for (const folder of [world.ws, world.outside, world.temp]) mkdirSync(folder)
   if (leak !== undefined) emptyLeak(leak)
@@ -142,9 +146,10 @@ export function actIn(world: World, act: Act): void {
   else rmSync(pathIn(world, act.remove), { recursive: true })
 }
 
-/** Ends the victim and removes every file of the world. */
+/** Ends the victim and the queue, and removes every file of the world. */
 export async function removeWorld(world: World): Promise<void> {
   await world.victim?.end()
+  world.queue?.end()
   for (const folder of [world.scratch, world.canary]) if (folder !== undefined) removeTree(folder)
 }
 

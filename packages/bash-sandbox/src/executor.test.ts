@@ -28,6 +28,7 @@ import { createLocalSandboxProvider } from 'dsh-sandbox-local'
 import { createSandboxedBash } from './create.ts'
 import { SandboxedBashExecutor, type SandboxedBash } from './executor.ts'
 import { splitEnvironment } from './inside-environment.ts'
+import { NEED_OF, skipWithout } from './testing/needs.ts'
 
 let scratch: string
 let ws: string
@@ -360,6 +361,8 @@ describe('disposal', () => {
 })
 
 describe.each(['bwrap', 'landlock'] as const)('on this host, %s', (backend) => {
+  beforeEach(({ skip }) => skipWithout(skip, NEED_OF[backend]))
+
   async function make(mode: 'read-only' | 'workspace-write' = 'workspace-write'): Promise<SandboxedBash> {
     const bash = await createSandboxedBash({ mode, workspaceRoot: ws, backend, graceMs: 500 })
     cleanups.push(() => bash.dispose())
@@ -442,6 +445,8 @@ describe.each(['bwrap', 'landlock'] as const)('on this host, %s', (backend) => {
 })
 
 describe("an operator's runner that is a shell script", () => {
+  beforeEach(({ skip }) => skipWithout(skip, 'bwrap'))
+
   it('finds no program that a command planted on PATH, while the command itself does', async () => {
     const bin = join(ws, 'bin')
     mkdirSync(bin)

@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSandboxedBash } from './create.ts'
 import { splitEnvironment, withEnvironment } from './inside-environment.ts'
+import { has, NEED_OF, skipWithout } from './testing/needs.ts'
 
 const never = () => false
 const namesInside = (environment: Record<string, string>, explicit: Record<string, string> = {}) =>
@@ -109,28 +110,24 @@ __attribute__((constructor)) static void mark(void) {
   close(open(path, O_CREAT | O_WRONLY, 0600));
 }`
 
-const hasCompiler = spawnSync('gcc', ['--version']).status === 0
-
-it('a compiler is there where it must be', () => {
-  expect(hasCompiler || process.env['DSH_REQUIRE_BACKENDS'] === undefined).toBe(true)
-})
-
-describe.runIf(hasCompiler)('a preloaded library', () => {
+describe('a preloaded library', () => {
   let built: string
   let scratch: string
   let marks: string
 
   beforeAll(() => {
     built = realpathSync(mkdtempSync('/var/tmp/dsh-test-so-'))
+    if (!has('a C compiler')) return
     execFileSync('gcc', ['-shared', '-fPIC', '-x', 'c', '-', '-o', join(built, 'mark.so')], {
       input: LIBRARY,
     })
   })
   afterAll(() => rmSync(built, { recursive: true }))
-  beforeEach(() => {
+  beforeEach(({ skip }) => {
     scratch = realpathSync(mkdtempSync('/var/tmp/dsh-test-preload-'))
     marks = join(scratch, 'marks')
     mkdirSync(marks)
+    skipWithout(skip, 'a C compiler')
   })
   afterEach(() => {
     vi.unstubAllEnvs()
@@ -139,14 +136,16 @@ describe.runIf(hasCompiler)('a preloaded library', () => {
 
   const loadedInto = (name: string) => existsSync(join(marks, name))
 
-  it('would load into bubblewrap, had it that environment', () => {
+  it('would load into bubblewrap, had it that environment', ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     spawnSync('/usr/bin/bwrap', ['--version'], { env: { LD_PRELOAD: join(built, 'mark.so'), MARK: marks } })
     expect(loadedInto('bwrap')).toBe(true)
   })
 
-  it.each(['bwrap', 'landlock'] as const)(
+  it.for(['bwrap', 'landlock'] as const)(
     'loads into the command and no runner (%s), explicit or ambient',
-    async (backend) => {
+    async (backend, { skip }) => {
+      skipWithout(skip, NEED_OF[backend])
       const bash = await createSandboxedBash({ mode: 'workspace-write', workspaceRoot: scratch, backend })
       try {
         const variables = { LD_PRELOAD: join(built, 'mark.so'), MARK: marks }

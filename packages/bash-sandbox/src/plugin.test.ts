@@ -1,4 +1,5 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import local from 'dsh-bash-local'
 import type { BashExecutor } from 'dsh-bash'
@@ -6,6 +7,7 @@ import type { SandboxProvider } from 'dsh-sandbox'
 // oxlint-disable-next-line no-restricted-imports -- what is tested here is the two of them together
 import * as sandboxLocal from 'dsh-sandbox-local'
 import * as bashSandbox from './index.ts'
+import { skipWithout } from './testing/needs.ts'
 
 const { default: provider } = sandboxLocal
 const { default: sandbox } = bashSandbox
@@ -82,6 +84,8 @@ describe('the path of a bad key', () => {
 })
 
 describe('composed', () => {
+  beforeEach(({ skip }) => skipWithout(skip, 'bwrap or landlock'))
+
   it('the sandbox and the executor confine together, under both names, and go together', async () => {
     const context = new Context()
     const endProvider = await provider.apply(context, provider.Config.parse({}))
@@ -100,23 +104,29 @@ describe('composed', () => {
     await expect(context.bash.run(context.bash.resolve({ command: 'true' }))).rejects.toThrow('disposed')
   })
 
-  it('its disposal ends what still runs', async () => {
+  it('their disposal ends what still runs and removes private state', async () => {
     const context = new Context()
-    const endProvider = await provider.apply(context, {})
-    const endExecutor = sandbox.apply(context, sandbox.Config.parse({ workspaceRoot: ws }))
+    const state = join(ws, 'state')
+    mkdirSync(state)
+    const endProvider = await provider.apply(context, { stateParent: state })
+    const endExecutor = sandbox.apply(context, sandbox.Config.parse({ workspaceRoot: '/usr' }))
     const running = context.bash.start(context.bash.resolve({ command: 'sleep 60' }))
     expect(running.status).toBe('running')
+    expect(readdirSync(state)).toHaveLength(1)
     await endExecutor()
-    await endProvider()
     expect(running.status).toBe('killed')
+    await endProvider()
+    expect(readdirSync(state)).toEqual([])
   })
+})
 
-  it('the local executor stands in the same places and confines nothing', async () => {
-    const context = new Context()
-    const end = local.apply(context, { cwd: ws })
-    expect([...context.services.keys()]).toEqual(['bash', 'shell'])
-    expect(context.bash.sandboxMode).toBeUndefined()
-    expect((await context.bash.run(context.bash.resolve({ command: 'pwd' }))).stdout.text).toBe(`${ws}\n`)
-    await end()
-  })
+it('the local executor stands in the same places and confines nothing', async () => {
+  const context = new Context()
+  const end = local.apply(context, { cwd: ws })
+  expect([...context.services.keys()]).toEqual(['bash', 'shell'])
+  expect(context.bash.sandboxMode).toBeUndefined()
+  expect((await context.bash.run(context.bash.resolve({ command: 'pwd' }))).stdout.text).toBe(`${ws}\n`)
+  const running = context.bash.start(context.bash.resolve({ command: 'sleep 60' }))
+  await end()
+  expect(running.status).toBe('killed')
 })

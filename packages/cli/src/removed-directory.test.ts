@@ -12,7 +12,7 @@ let scratch = ''
 beforeEach(() => (scratch = realpathSync(mkdtempSync('/var/tmp/dsh-cli-removed-'))))
 afterEach(() => rmSync(scratch, { recursive: true }))
 
-it('the exit status is the command’s, and nothing is said of what is gone', () => {
+it('the exit status is the command’s, and nothing is said of what is gone', ({ skip }) => {
   const cwd = join(scratch, 'here')
   mkdirSync(cwd)
   const words = ['run', '--mode', 'workspace-write', '--workspace', scratch, '-c']
@@ -21,6 +21,11 @@ it('the exit status is the command’s, and nothing is said of what is gone', ()
     cwd,
     encoding: 'utf8',
   })
+  const refused = status === 125 && stderr.includes('no sandbox backend')
+  skip(
+    refused && process.env['DSH_REQUIRE_BACKENDS'] === undefined,
+    'needs bwrap or landlock, which is not here',
+  )
   expect(existsSync(cwd)).toBe(false)
   expect([status, stdout]).toEqual([7, ''])
   // One line, and it is the command's own: where its temp was, of which nothing is left under a name of its own.

@@ -5,6 +5,7 @@ import { customBackend } from './backends/custom.ts'
 import type { BackendFailure } from './failure.ts'
 import { readHostFacts } from './host.ts'
 import { probe } from './probe.ts'
+import { skipWithout } from './testing/needs.ts'
 
 let scratch: string
 let temp: string
@@ -35,7 +36,8 @@ function probeRunner(body: string, timeoutMs = 10_000): Promise<BackendFailure |
 }
 
 describe('a runner', () => {
-  it('that confines holds, and the scratch is gone', async () => {
+  it('that confines holds, and the scratch is gone', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     expect(await probeRunner('exec /usr/bin/bwrap "$@"')).toBeUndefined()
     expect(readdirSync(scratch).toSorted()).toEqual(['runner', 'temp'])
   })
@@ -47,11 +49,13 @@ describe('a runner', () => {
     })
   })
 
-  it('that makes the host writable fails it too', async () => {
+  it('that makes the host writable fails it too', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     expect(await probeRunner('exec /usr/bin/bwrap "${@/--ro-bind/--bind}"')).toMatchObject({ step: 'deny' })
   })
 
-  it('that confines read-only alone, and lets workspace-write go anywhere, fails', async () => {
+  it('that confines read-only alone, and lets workspace-write go anywhere, fails', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     const widened = `args=("$@"); for arg; do [[ $arg = */workspace-write ]] && args=("\${args[@]/--ro-bind/--bind}"); done
 exec /usr/bin/bwrap "\${args[@]}"`
     expect(await probeRunner(widened)).toMatchObject({
@@ -60,7 +64,8 @@ exec /usr/bin/bwrap "\${args[@]}"`
     })
   })
 
-  it('that stops every write fails the allowed one', async () => {
+  it('that stops every write fails the allowed one', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     expect(await probeRunner('exec /usr/bin/bwrap "${@/#--bind/--ro-bind}"')).toMatchObject({
       step: 'allow',
       detail: 'a write that read-only must let through failed (temp)',
@@ -125,7 +130,8 @@ describe('time', () => {
     expect(turns).toBeGreaterThan(100)
   })
 
-  it('the event loop turns while a runner runs: this one waits for what a timer makes', async () => {
+  it('the event loop turns while a runner runs: this one waits for what a timer makes', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     const go = join(scratch, 'go')
     const timer = setTimeout(() => writeFileSync(go, ''), 50)
     expect(

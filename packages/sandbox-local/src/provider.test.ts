@@ -28,6 +28,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ProviderConfigInput } from './config.ts'
 import { createLocalSandboxProvider, type LocalSandboxProvider } from './provider.ts'
+import { NEED_OF, skipWithout, type Need } from './testing/needs.ts'
 
 let scratch: string
 let ws: string
@@ -38,6 +39,7 @@ beforeEach(() => {
   scratch = realpathSync(mkdtempSync('/var/tmp/dsh-test-provider-'))
   ws = directory('ws')
   directory('state')
+  make()
 })
 afterEach(async () => {
   vi.useRealTimers()
@@ -99,7 +101,8 @@ describe('before ready()', () => {
     )
   })
 
-  it('a refused call starts the probe for the next', async () => {
+  it('a refused call starts the probe for the next', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     make()
     expect(() => provider.confine(['true'], policy())).toThrow(SandboxUnavailableError)
     await provider.ready()
@@ -119,7 +122,8 @@ describe('before ready()', () => {
 })
 
 describe('probing', () => {
-  it('happens once for many who wait: one run for each mode', async () => {
+  it('happens once for many who wait: one run for each mode', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     make(loggingRunner(CONFINES))
     await Promise.all([provider.ready(), provider.ready(), provider.ready()])
     await provider.ready()
@@ -127,7 +131,8 @@ describe('probing', () => {
     expect(runs()).toBe(2)
   })
 
-  it('that failed is not repeated before probeRetryMs, and is after', async () => {
+  it('that failed is not repeated before probeRetryMs, and is after', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     let now = 0
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
     try {
@@ -152,7 +157,10 @@ describe('probing', () => {
     }
   })
 
-  it('a runner that is removed, or loses its x bits, is probed again and refused until it is back', async () => {
+  it('a runner that is removed, or loses its x bits, is probed again and refused until it is back', async ({
+    skip,
+  }) => {
+    skipWithout(skip, 'bwrap')
     const config = loggingRunner(CONFINES)
     make({ ...config, probeRetryMs: 1 })
     const [path = ''] = config.runnerCommand
@@ -196,9 +204,10 @@ describe('probing', () => {
 })
 
 describe('confine', () => {
-  it.each(['bwrap', 'landlock'] as const)(
+  it.for(['bwrap', 'landlock'] as const)(
     '%s never returns the argv as it was, and names a status descriptor only when offered',
-    async (backend) => {
+    async (backend, { skip }) => {
+      skipWithout(skip, NEED_OF[backend])
       make({ backend })
       await provider.ready()
       const argv = ['bash', '-c', 'true']
@@ -214,7 +223,8 @@ describe('confine', () => {
     },
   )
 
-  it('a runner that cannot report is not said to', async () => {
+  it('a runner that cannot report is not said to', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     make(loggingRunner(CONFINES))
     await provider.ready()
     const confined = provider.confine(['true'], policy(), { statusFd: 3 })
@@ -223,7 +233,8 @@ describe('confine', () => {
     expect(confined.denialSignatures).toEqual(['read-only file system', 'permission denied'])
   })
 
-  it('says what can be written and what is hidden', async () => {
+  it('says what can be written and what is hidden', async ({ skip }) => {
+    skipWithout(skip, 'bwrap with the launcher')
     make({ backend: 'bwrap' })
     await provider.ready()
     expect(provider.confine(['true'], policy())).toMatchObject({
@@ -237,7 +248,8 @@ describe('confine', () => {
     expect(provider.confine(['true'], policy({ mode: 'read-only' })).writableRoots).toEqual(['/tmp'])
   })
 
-  it('refuses a runner that the command could write, by its path', async () => {
+  it('refuses a runner that the command could write, by its path', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     const config = loggingRunner(CONFINES)
     make(config)
     await provider.ready()
@@ -249,7 +261,8 @@ describe('confine', () => {
     expect(provider.confine(['true'], policy()).backend).toBe('custom')
   })
 
-  it('refuses a script behind an interpreter just so, through links as well', async () => {
+  it('refuses a script behind an interpreter just so, through links as well', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     const { runnerCommand } = loggingRunner(CONFINES)
     symlinkSync(runnerCommand[0] ?? '', join(scratch, 'link'))
     make({ runnerCommand: ['/bin/sh', join(scratch, 'link')], runnerFailureSignatures: WORDS })
@@ -287,7 +300,8 @@ describe('confine', () => {
 })
 
 describe('sessions', () => {
-  it('have a temp each that lasts, and ends alone', async () => {
+  it('have a temp each that lasts, and ends alone', async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     make({ backend: 'bwrap' })
     await provider.ready()
     const inSession = (sessionId: string, script: string) =>
@@ -301,7 +315,8 @@ describe('sessions', () => {
     expect((await inSession('a', 'ls -A /tmp')).stdout).toBe('')
   })
 
-  it('keep a temp whatever the command did to it', async () => {
+  it('keep a temp whatever the command did to it', async ({ skip }) => {
+    skipWithout(skip, 'landlock')
     make({ backend: 'landlock' })
     await provider.ready()
     const inSession = (script: string) => runScript(provider.confine(['bash', '-c', script], policy()))
@@ -312,8 +327,9 @@ describe('sessions', () => {
     })
   })
 
-  it('end with the provider, which then refuses', async () => {
-    make()
+  it('end with the provider, which then refuses', async ({ skip }) => {
+    skipWithout(skip, 'landlock')
+    make({ backend: 'landlock' })
     await provider.ready()
     const { argv } = provider.confine(['true'], policy())
     await provider.dispose()
@@ -348,13 +364,14 @@ describe('end to end', () => {
     for (const name of state()) rmSync(join(scratch, name))
   })
 
-  const backends: readonly (readonly [string, () => ProviderConfigInput])[] = [
-    ['bwrap', () => ({ backend: 'bwrap' })],
-    ['landlock', () => ({ backend: 'landlock' })],
-    ["an operator's bwrap wrapper", () => loggingRunner(CONFINES)],
+  const backends: readonly (readonly [string, Need, () => ProviderConfigInput])[] = [
+    ['bwrap', 'bwrap', () => ({ backend: 'bwrap' })],
+    ['landlock', 'landlock', () => ({ backend: 'landlock' })],
+    ["an operator's bwrap wrapper", 'bwrap', () => loggingRunner(CONFINES)],
   ]
 
-  it.each(backends)('%s: an outside write fails in both modes', async (_, config) => {
+  it.for(backends)('%s: an outside write fails in both modes', async ([, need, config], { skip }) => {
+    skipWithout(skip, need)
     make(config())
     await provider.ready()
     await runScript(provider.confine(attack(), policy({ mode: 'read-only' })))
@@ -363,7 +380,8 @@ describe('end to end', () => {
     expect(state()).toEqual(['ws/file'])
   })
 
-  it.each(backends)('%s: no inherited descriptor opens a way out', async (_, config) => {
+  it.for(backends)('%s: no inherited descriptor opens a way out', async ([, need, config], { skip }) => {
+    skipWithout(skip, need)
     make(config())
     await provider.ready()
     const leak = openSync(join(scratch, 'outside'), 'r')
@@ -388,7 +406,7 @@ describe('end to end', () => {
     }
   })
 
-  it.each([
+  it.for([
     // bubblewrap cannot make a mount point of the link; the launcher finds another directory.
     ['bwrap', 'link', 1],
     ['bwrap', 'directory', 125],
@@ -396,7 +414,8 @@ describe('end to end', () => {
     ['landlock', 'directory', 125],
   ] as const)(
     '%s: a root swapped for a %s between confine() and the spawn is not opened',
-    async (backend, what, status) => {
+    async ([backend, what, status], { skip }) => {
+      skipWithout(skip, NEED_OF[backend])
       make({ backend })
       await provider.ready()
       const confined = provider.confine(['bash', '-c', `echo x > ${ws}/file`], policy())

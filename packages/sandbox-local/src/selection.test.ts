@@ -14,6 +14,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findBwrap } from './bwrap-lookup.ts'
 import { createLocalSandboxProvider } from './provider.ts'
 import { ladder } from './selection.ts'
+import { skipWithout } from './testing/needs.ts'
 import type { TrustRules } from './trust.ts'
 
 let scratch: string
@@ -91,7 +92,8 @@ describe('looking for bubblewrap', () => {
     expect(await lookUp(`${scratch}/a:${scratch}/b`)).toMatchObject({ failure: { step: 'find' } })
   })
 
-  it("the system's comes first, wherever it stands on PATH", async () => {
+  it("the system's comes first, wherever it stands on PATH", async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
     const planted = plant('bin')
     expect(await lookUp(`${planted}:/usr/bin`)).toMatchObject({
       found: { path: realpathSync('/usr/bin/bwrap') },
@@ -156,7 +158,8 @@ describe("a provider's selection", () => {
     }
   }
 
-  it('takes Landlock where bubblewrap is missing, and says what failed', async () => {
+  it('takes Landlock where bubblewrap is missing, and says what failed', async ({ skip }) => {
+    skipWithout(skip, 'landlock')
     vi.stubEnv('PATH', scratch)
     const { selected, reports } = await selectWith({})
     expect(selected).toBe('landlock')

@@ -19,6 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makePrivateState, removePrivateState } from './private-state.ts'
 import { removeTree, removeTreeSync } from './remove-tree.ts'
 import { createSessionTemps } from './session-temps.ts'
+import { skipWithout } from './testing/needs.ts'
 
 let scratch: string
 /** Nobody: the harness of an ordinary user meets modes that root does not even see. */
@@ -180,7 +181,8 @@ describe('removal of what a command left', () => {
     }
   })
 
-  it('while the command swaps directories for links to the outside takes nothing there', async () => {
+  it('while the command swaps directories for links to the outside takes nothing there', async ({ skip }) => {
+    skipWithout(skip, 'a C compiler')
     const outside = mkdtempSync(join(scratch, 'outside-'))
     for (let count = 0; count < 200; count += 1) writeFileSync(join(outside, `victim${count}`), '')
     const root = mkdtempSync(join(scratch, 'root-'))

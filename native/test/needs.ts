@@ -1,0 +1,40 @@
+/**
+ * What a host may lack. What `DSH_REQUIRE_BACKENDS` asks for (`1` for everything, or names with commas) counts as there, so
+ * that a test which needs it runs, and fails on a host without it.
+ */
+
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'vitest'
+
+/** Where the build leaves its programs. */
+export const BUILT = join(import.meta.dirname, '..', '..', 'build', 'Release')
+
+const required = (process.env['DSH_REQUIRE_BACKENDS'] ?? '').split(',')
+const isRequired = (...words: readonly string[]) => ['1', ...words].some((word) => required.includes(word))
+
+const PRESENT = {
+  'the launcher': isRequired('landlock') || (isBuilt('landlock-run') && isBuilt('fault-run')),
+  bwrap: isRequired('bwrap') || starts('bwrap', '--unshare-pid', '--ro-bind', '/', '/', '--', 'true'),
+} as const
+
+export type Need = keyof typeof PRESENT
+
+function isBuilt(program: string): boolean {
+  return existsSync(join(BUILT, program))
+}
+
+function starts(program: string, ...args: readonly string[]): boolean {
+  return spawnSync(program, args, { stdio: 'ignore' }).status === 0
+}
+
+/** False where tests that need `need` are to be skipped. */
+export function has(need: Need): boolean {
+  return PRESENT[need]
+}
+
+/** Ends the test as skipped where `need` is lacking, and says so. */
+export function skipWithout(skip: TestContext['skip'], need: Need): void {
+  skip(!has(need), `needs ${need}, which is not here`)
+}
