@@ -3,7 +3,7 @@ import { childEnv, checkEnvironment, ENV_OVERRIDES } from './environment.ts'
 
 /** The names of `ambient` that reach a command. */
 function surviving(ambient: NodeJS.ProcessEnv): string[] {
-  const overrides = Object.keys(ENV_OVERRIDES)
+  const overrides = ['SHLVL', ...Object.keys(ENV_OVERRIDES)]
   return Object.keys(childEnv({}, ambient)).filter((name) => !overrides.includes(name))
 }
 
@@ -78,6 +78,7 @@ describe('precedence', () => {
     const ambient = { PAGER: 'less', LANG: 'C', A: 'ambient', DSH_OLD: 'stale', API_KEY: 'ambient' }
     const env = { A: 'env', TERM: 'xterm', API_KEY: 'named' }
     expect(childEnv({ env, dshEnv: { DSH_SHELL: '1' } }, ambient)).toEqual({
+      SHLVL: '1',
       PAGER: 'cat',
       GIT_PAGER: 'cat',
       NO_COLOR: '1',

@@ -67,10 +67,19 @@ export function childEnv(request: EnvironmentRequest, ambient: NodeJS.ProcessEnv
   // fromEntries defines own properties, so a variable named __proto__ stays a variable.
   return Object.fromEntries([
     ...inheritedEntries(ambient),
+    ['SHLVL', shellLevel(ambient['SHLVL'])],
     ...Object.entries(ENV_OVERRIDES),
     ...Object.entries(request.env ?? {}),
     ...Object.entries(request.dshEnv ?? {}),
   ])
+}
+
+/**
+ * At least 1. A `bash -c` whose stdin is a socket takes itself for a remote shell's and reads ~/.bashrc, unless it lies in
+ * another shell; and a pipe of Node's is a socket. Source: bash(1), "Invocation"; shell.c, run_startup_files.
+ */
+function shellLevel(ambient: string | undefined): string {
+  return Number(ambient) >= 1 ? String(ambient) : '1'
 }
 
 function inheritedEntries(ambient: NodeJS.ProcessEnv): [string, string][] {
