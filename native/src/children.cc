@@ -21,11 +21,9 @@ constexpr pid_t kLastPid = 1 << 22;
 
 constexpr int kUnreadable = -1;
 
-// A child that has ended is one until it is collected.
-bool isLivingChild(pid_t pid) {
-  siginfo_t ended;
-  ended.si_pid = 0;  // and so it stays while it lives
-  return waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && ended.si_pid == 0;
+bool isChild(pid_t pid) {
+  siginfo_t none;
+  return waitid(P_PID, static_cast<id_t>(pid), &none, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
 bool hasChildren() {
@@ -34,7 +32,7 @@ bool hasChildren() {
 }
 
 // The number of a child is its own until it is collected here, so no other process is ever hit.
-bool killChild(pid_t pid) { return isLivingChild(pid) && kill(pid, SIGKILL) == 0; }
+bool killChild(pid_t pid) { return isChild(pid) && kill(pid, SIGKILL) == 0; }
 
 // Kills every child that is listed at this moment. How many were reached, or kUnreadable.
 int killListed(int list) {
@@ -57,7 +55,7 @@ int killListed(int list) {
   return reached;
 }
 
-// Needs nothing but numbers.
+// Needs neither /proc nor a descriptor.
 int killNumbered() {
   int reached = 0;
   for (pid_t pid = 1; pid < kLastPid; pid++) reached += killChild(pid);

@@ -23,7 +23,7 @@ Collected collectOneBut(pid_t watched);
 
 // Kills and collects children until none is left that can be killed. Where this process is a subreaper that covers
 // everything below it, since what a killed child leaves becomes a child in turn. Without a list that can be read it
-// tries every number there is, which takes about a second for each generation.
+// tries every number there is, which takes about two seconds for each generation.
 void endChildren(const UniqueFd& list);
 
 }  // namespace dsh

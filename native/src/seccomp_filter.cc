@@ -92,7 +92,8 @@ struct Rule {
 };
 
 // Other calls that act on a process by number either ask whether it may be traced or signaled, which Landlock's scopes
-// answer, or take a thread of the caller's own by the same argument (setpriority(2), sched_setaffinity(2), ioprio_set(2)).
+// answer, or take a thread of the caller's own by the same argument (setpriority(2), sched_setaffinity(2),
+// ioprio_set(2)).
 // Source of numbers: arch/x86/entry/syscalls/syscall_{64,32}.tbl, include/uapi/asm-generic/unistd.h,
 // arch/arm/tools/syscall.tbl.
 constexpr Rule kOwnLimits[] = {
@@ -104,7 +105,7 @@ constexpr size_t kLongestRule = 13;
 constexpr size_t kRuleCount = sizeof kOwnLimits / sizeof kOwnLimits[0];
 constexpr size_t kLongestProgram = kCallingCount * (kRuleCount * kLongestRule + 2) + 2;
 
-// A program under construction: each rule in turn for each way of calling, and whatever does not match goes on behind it.
+// A program under construction: each rule in turn for each way of calling; what does not match goes on behind it.
 class Builder {
  public:
   void addRule(const Rule& rule) {

@@ -1,7 +1,7 @@
 /** Opening a standard stream anew by name: allowed where it is open for writing anyway, and nothing beside it. */
 
 import { spawnSync } from 'node:child_process'
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useBench } from '../test/bench.ts'
@@ -67,8 +67,8 @@ it('but not a file that is only appended to: what is in it stays', () => {
 })
 
 describe('a door', () => {
-  const stdin = (path: string, front: readonly string[], script: string) => {
-    const fd = openSync(path, 'r')
+  const stdin = (path: string, front: readonly string[], script: string, flags: string | number = 'r') => {
+    const fd = openSync(path, flags)
     const [program = '', ...args] = [...front, 'bash', '-c', script]
     const { status, stderr } = spawnSync(program, args, { stdio: [fd, 'ignore', 'pipe'] })
     closeSync(fd)
@@ -102,6 +102,49 @@ describe('a door', () => {
     )
     expect(readFileSync(at('in'), 'utf8')).toBe('kept\n')
     expect([status, words]).toEqual([1, 'got kept\nbash: line 1: /proc/self/fd/0: Read-only file system\n'])
+  })
+
+  it('is a place, which is not open for anything (O_PATH)', () => {
+    const O_PATH = 0o10000000
+    for (const option of ['--passive', '--no-landlock', '--supervise']) {
+      expect(stdin(bench.outside, [bench.launcher, option, '--'], 'true', O_PATH)).toEqual([
+        125,
+        'landlock-run: streams /proc/self/fd/0: Bad file descriptor\n',
+      ])
+    }
+  })
+
+  it('is no file that was opened anew: it goes on where it was', () => {
+    writeFileSync(at('in'), 'one\ntwo\n')
+    const fd = openSync(at('in'), 'r')
+    readSync(fd, Buffer.alloc(4))
+    const { stdout } = spawnSync(bench.launcher, ['--no-landlock', '--', 'cat'], {
+      stdio: [fd, 'pipe', 'ignore'],
+    })
+    closeSync(fd)
+    expect(stdout.toString()).toBe('two\n')
+  })
+
+  it('is refused where another file has its name inside', ({ skip }) => {
+    skipWithout(skip, 'bwrap')
+    writeFileSync(at('in'), 'kept\n')
+    writeFileSync(at('other'), 'kept\n')
+    const swapped = [
+      'bwrap',
+      '--ro-bind',
+      '/',
+      '/',
+      '--proc',
+      '/proc',
+      '--ro-bind',
+      at('other'),
+      at('in'),
+      '--',
+    ]
+    expect(stdin(at('in'), [...swapped, bench.launcher, '--no-landlock', '--'], 'true')).toEqual([
+      125,
+      'landlock-run: streams /proc/self/fd/0: Stale file handle\n',
+    ])
   })
 
   it('is refused where the file has no name inside', ({ skip }) => {

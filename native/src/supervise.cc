@@ -1,9 +1,11 @@
 #include "supervise.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +75,13 @@ Failure shareNeverRan(bool** neverRan) {
   return success();
 }
 
+// Among processes that fork as fast as they can its turn might never come. It sleeps otherwise, and the command, forked
+// before, is scheduled as ever. Needs CAP_SYS_NICE; without it the scheduler decides.
+void runBeforeOthers() {
+  const sched_param lowest = {1};
+  syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &lowest);  // not every C library has more than a stub of it
+}
+
 // A command that has left its own group gets the signal alone.
 void forward(int number, pid_t watched, pid_t target) {
   if (kill(target, number) != 0) kill(watched, number);
@@ -95,6 +104,7 @@ bool watch(pid_t watched, pid_t target, pid_t launcher) {
 
 // Waits as `watch` does, then ends everything below. The status that `watched` ended with; none when the launcher is gone.
 bool outlive(pid_t watched, pid_t target, pid_t launcher, const UniqueFd& children, int* status) {
+  runBeforeOthers();
   const bool ended = watch(watched, target, launcher);
   // A group is killed at one stroke: nobody in it forks past that. While its leader is uncollected it is no other group.
   kill(-watched, SIGKILL);

@@ -380,30 +380,38 @@ describe.each(IDENTITIES)('what a command leaves, as $name', (identity) => {
 /**
  * Each process forks its successor into a new session and ends. `$1` finds them, a file at `$2` ends them all, `$3` is
  * how many seconds one lives: unsupervised, what they leave is collected by init at leisure, and counts until then.
+ * There are `$4` at a time, from when the command ends; one that nobody has ended in ten seconds makes the file `$5`.
  */
 const COMETS = `
   use POSIX;
-  my ($marker, $stop, $life) = @ARGV;
-  my $deadline = time + 10;
-  for (1 .. 8) {
+  my ($marker, $stop, $life, $count, $burnt) = @ARGV;
+  pipe my $started, my $holding or die;
+  for (1 .. $count) {
     my $comet = fork;
     next if $comet or not defined $comet;
+    close $holding;
+    sysread $started, my $none, 1;
+    my $deadline = time + 10;
     until (-e $stop or time > $deadline) {
       select undef, undef, undef, $life if $life;
       my $next = fork;
       POSIX::_exit(0) if $next;
       POSIX::setsid() if defined $next;
     }
+    open my $file, '>', $burnt unless -e $stop;
     POSIX::_exit(0);
   }
   exit 3;
 `
 
+const burnt = () => join(bench.workspace, 'burnt')
+const swarm = (marker: string, life: number, count = 8) => {
+  const numbers = [life, count].map(String)
+  return ['perl', '-e', COMETS, marker, join(bench.workspace, 'stop'), ...numbers, burnt()]
+}
+
 describe.each(CASES)('a swarm of forks, $how, as $who', ({ identity, mode }) => {
   const limited = ['prlimit', '--nproc=2000']
-  const swarm = (marker: string, life: number) => {
-    return ['perl', '-e', COMETS, marker, join(bench.workspace, 'stop'), String(life)]
-  }
 
   it('goes on without --supervise', async () => {
     const marker = newMarker()
@@ -419,6 +427,31 @@ describe.each(CASES)('a swarm of forks, $how, as $who', ({ identity, mode }) => 
     const { ended, report } = start([...limited, ...launch(mode, ...swarm(marker, 0))], identity)
     expect(await ended).toEqual([3, null])
     expect(marked(marker)).toEqual([])
+    expect(await report).toBe('ready\nexited 3\n')
+  })
+
+  it('is no reason to schedule the command itself any other way', () => {
+    // Scheduling priority, policy. Source: proc_pid_stat(5).
+    const scheduled = ['cut', '-d', ' ', '-f', '18,40,41', '/proc/self/stat']
+    const plain = run(scheduled, { identity })
+    expect(plain).toMatchObject({ status: 0, stdout: '20 0 0\n' })
+    expect(runReporting(launch(mode, ...scheduled), { identity })).toMatchObject(plain)
+  })
+})
+
+/** By a real-time policy. Root in a container often may not. */
+const MAY_GO_FIRST = run(['chrt', '--fifo', '1', 'true']).status === 0
+
+describe.runIf(MAY_GO_FIRST)('a swarm of 200 without a limit', () => {
+  it.each(MODES)('is gone before it burns out, $how', async ({ mode }) => {
+    const marker = newMarker()
+    const { ended, report } = start(launch(mode, ...swarm(marker, 0, 200)), {
+      name: 'whoever tests',
+      uid: process.getuid?.() ?? 0,
+      prefix: [],
+    })
+    expect(await ended).toEqual([3, null])
+    expect([existsSync(burnt()), marked(marker)]).toEqual([false, []])
     expect(await report).toBe('ready\nexited 3\n')
   })
 })
