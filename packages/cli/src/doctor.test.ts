@@ -16,7 +16,7 @@ const LANDLOCK: BackendReport = {
   backend: 'landlock',
   usable: false,
   abi: 0,
-  failure: { step: 'landlock-abi', detail: 'ENOSYS\nno Landlock', fix: 'run a kernel with Landlock' },
+  failure: { step: 'ruleset', detail: 'ENOSYS\nno Landlock', fix: 'run a kernel with Landlock' },
 }
 
 describe('the diagnosis', () => {
@@ -29,7 +29,7 @@ describe('the diagnosis', () => {
         '│ bwrap    │ yes    │ full        │ 0.8.0   │ /usr/bin/bwrap │',
         '│ landlock │ no     │ -           │ ABI 0   │ -              │',
         '└──────────┴────────┴─────────────┴─────────┴────────────────┘',
-        'landlock: landlock-abi: ENOSYS; no Landlock',
+        'landlock: ruleset: ENOSYS; no Landlock',
         '  fix: run a kernel with Landlock',
         '',
       ].join('\n'),

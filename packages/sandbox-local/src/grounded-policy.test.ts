@@ -174,6 +174,7 @@ describe('what no writable root may hold', () => {
       path: '/tmp/state',
       what: 'private state',
       rule: 'root-holds-private-state',
+      below: 'closed',
     }
     ground = { ...ground, guarded: [inTmp] }
     expect(refusal({ ...readOnly(ws), tmp: 'host' }).rule).toBe('root-holds-private-state')

@@ -12,7 +12,14 @@ const DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/ura
 const SUPERVISED = ['--supervise', '--guard', '--own-limits']
 
 const workspace = { path: '/srv/ws', dev: 2049n, ino: 2n ** 60n }
-const readOnly: GroundedPolicy = { mode: 'read-only', workspace, writable: [], tmp: 'private', temp: TEMP }
+const readOnly: GroundedPolicy = {
+  mode: 'read-only',
+  workspace,
+  writable: [],
+  tmp: 'private',
+  temp: TEMP,
+  hidden: [],
+}
 const workspaceWrite: GroundedPolicy = { ...readOnly, mode: 'workspace-write', writable: [workspace] }
 
 const setTemp = (path: string) =>
