@@ -178,6 +178,7 @@ describe('the judge', () => {
         exitCode: 1,
         signal: null,
         timedOut: false,
+        killed: false,
         aborted: false,
         timeoutMs: 120_000,
         stdout: { text: 'o\n', truncated: false },

@@ -9,6 +9,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** `judge` is asked once, when the process has ended and before `done` resolves. */
 export function backgroundProcess(begun: BegunCommand, judge: RunnableCommand['judge']): BashProcess {
+  // Also while its pipes drain, when it has ended already and `killed` stays false.
   let killAsked = false
   // Text of ours that the next read delivers in place of output.
   let note = ''
@@ -44,7 +45,7 @@ export function backgroundProcess(begun: BegunCommand, judge: RunnableCommand['j
 }
 
 function wasKilled(ended: EndedCommand): boolean {
-  return ended.aborted || ended.signal !== null || ended.spawnError !== undefined
+  return ended.killed || ended.aborted || ended.signal !== null || ended.spawnError !== undefined
 }
 
 function judged(ended: EndedCommand, judge: RunnableCommand['judge']): BashSandboxInfo | undefined {

@@ -111,15 +111,15 @@ async function endedSupervised(
   intake: Intake,
   supervision: Supervision,
 ): Promise<EndedCommand> {
-  const { exitCode, signal, timedOut, aborted } = await supervision.outcome
+  const { exitCode, signal, timedOut, aborted, killed } = await supervision.outcome
   const taken = takenIn(intake)
   const exit = reportedExit(taken.statusText ?? '') ?? { exitCode, signal }
-  return { ...exit, timedOut, aborted, timeoutMs: spec.timeoutMs, ...taken }
+  return { ...exit, timedOut, aborted, killed, timeoutMs: spec.timeoutMs, ...taken }
 }
 
 function endedUnspawned(spec: BashExecSpec, intake: Intake, spawnError: NodeJS.ErrnoException): EndedCommand {
   const aborted = spawnError instanceof AbortedBeforeSpawnError
-  const none = { exitCode: null, signal: null, timedOut: false }
+  const none = { exitCode: null, signal: null, timedOut: false, killed: false }
   return { ...none, aborted, timeoutMs: spec.timeoutMs, ...takenIn(intake), spawnError }
 }
 

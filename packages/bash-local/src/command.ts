@@ -29,6 +29,8 @@ export interface PassedCommand {
   readonly signal: NodeJS.Signals | null
   readonly timedOut: boolean
   readonly aborted: boolean
+  /** True when `kill()` or disposal came first; then neither of the two above is. */
+  readonly killed: boolean
   /** The timeout that applied, in milliseconds. A background process has none; it carries the one of its spec. */
   readonly timeoutMs: number
   /** All text that came on the status descriptor, its first 4 KiB; undefined when no `statusFd` was asked for. */

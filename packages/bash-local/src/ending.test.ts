@@ -249,6 +249,7 @@ describe('passing a command through', () => {
       exitCode: 3,
       signal: null,
       timedOut: false,
+      killed: false,
       aborted: false,
       timeoutMs: 120_000,
       statusText: 'ready\n',

@@ -73,8 +73,9 @@ export function createBashRunner(input?: ConfigInput): BashRunner {
     resolve: (request) => resolveRequest(request, config),
     run: (command) => toEnd(command, 'collected'),
     async pass(command) {
-      const { exitCode, signal, timedOut, aborted, timeoutMs, statusText } = await toEnd(command, 'inherited')
-      return { exitCode, signal, timedOut, aborted, timeoutMs, statusText }
+      const ended = await toEnd(command, 'inherited')
+      const { exitCode, signal, timedOut, aborted, killed, timeoutMs, statusText } = ended
+      return { exitCode, signal, timedOut, aborted, killed, timeoutMs, statusText }
     },
     start(command) {
       const way = { stdio: 'collected', timeoutMs: undefined, stdoutMaxBytes: config.maxOutputBytes } as const

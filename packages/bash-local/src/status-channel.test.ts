@@ -59,6 +59,27 @@ describe('a command behind a runner', () => {
     await eventually('the runner gone', () => !isRunning(pid))
   })
 
+  it('is killed by disposal too, however its runner then ends', async () => {
+    const runner = scratchRunner({ graceMs: 120_000 })
+    const pidFile = join(await scratchFolder(), 'pid')
+    // Were TERM sent first, it would end with a status, as bubblewrap does when its own child is hit.
+    const script = `trap 'exit 143' TERM; echo $$ > '${pidFile}'; while :; do sleep 0.02; done`
+    const background = runner.start({ ...plain(runner, bashRunner(script)), statusFd: STATUS_FD })
+    await numberIn(pidFile)
+    await runner.dispose()
+    expect(background).toMatchObject({ status: 'killed', exitCode: null, signal: 'SIGKILL' })
+  })
+
+  it('is killed by disposal when it then ends by itself, without a status descriptor', async () => {
+    const runner = scratchRunner()
+    const pidFile = join(await scratchFolder(), 'pid')
+    const script = `trap 'exit 0' TERM; echo $$ > '${pidFile}'; while :; do sleep 0.02; done`
+    const background = runner.start(plain(runner, script))
+    await numberIn(pidFile)
+    await runner.dispose()
+    expect(background).toMatchObject({ status: 'killed', exitCode: 0, signal: null })
+  })
+
   it('gets TERM and its grace once the runner has', async () => {
     const runner = scratchRunner({ graceMs: 20_000 })
     const pidFile = join(await scratchFolder(), 'pid')

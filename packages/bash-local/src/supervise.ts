@@ -43,6 +43,7 @@ export interface Runner {
 export interface Outcome extends Exit {
   readonly timedOut: boolean
   readonly aborted: boolean
+  readonly killed: boolean
 }
 
 export interface Supervision {
@@ -64,7 +65,13 @@ export function supervise(
   const exited = new Promise<Outcome>((resolve) => {
     spawned.onExit((exit) => {
       group.leaderExited()
-      resolve({ ...exit, timedOut: deadline.cause === 'timeout', aborted: deadline.cause === 'abort' })
+      const { cause } = deadline
+      resolve({
+        ...exit,
+        timedOut: cause === 'timeout',
+        aborted: cause === 'abort',
+        killed: cause === 'kill',
+      })
     })
   })
   const drained = Promise.all(sinks.map((sink) => sink.consume(sink.stream)))

@@ -81,8 +81,11 @@ export function followGroup(pid: number, strayCare: StrayCare = 'ours'): Process
       }
       return allGone()
     }
-    signalGroup('SIGTERM')
-    if (await pollUntil(tellStrays, graceMs)) return
+    // Without a grace there is nobody whom TERM could let finish, and it must not end a runner in the place of KILL.
+    if (graceMs > 0) {
+      signalGroup('SIGTERM')
+      if (await pollUntil(tellStrays, graceMs)) return
+    }
     killNow()
     if (await pollUntil(allGone, KILL_WAIT_MS)) return
     strays.signal('SIGKILL')

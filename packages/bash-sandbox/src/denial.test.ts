@@ -40,6 +40,7 @@ function ended(stderr: string, exitCode: number | null = 1): EndedCommand {
     signal: null,
     timedOut: false,
     aborted: false,
+    killed: false,
     timeoutMs: 1000,
     statusText: undefined,
     stdout: { text: '', truncated: false },

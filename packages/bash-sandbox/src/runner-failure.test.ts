@@ -14,6 +14,7 @@ interface End {
   readonly statusText?: string
   readonly timedOut?: boolean
   readonly aborted?: boolean
+  readonly killed?: boolean
 }
 
 function ended(end: End): EndedCommand {
@@ -25,12 +26,14 @@ function ended(end: End): EndedCommand {
     statusText,
     timedOut = false,
     aborted = false,
+    killed = false,
   } = end
   return {
     exitCode,
     signal,
     timedOut,
     aborted,
+    killed,
     timeoutMs: 1000,
     statusText,
     stdout: { text: stdout, truncated: false },
@@ -82,6 +85,7 @@ describe('with a status descriptor', () => {
   it('what we ended ourselves, or a signal did, proves nothing', () => {
     expect(byStatus({ timedOut: true, statusText: '' })).toBeUndefined()
     expect(byStatus({ aborted: true, statusText: '' })).toBeUndefined()
+    expect(byStatus({ killed: true, exitCode: 143, statusText: '' })).toBeUndefined()
     expect(byStatus({ exitCode: null, signal: 'SIGKILL', statusText: '' })).toBeUndefined()
   })
 })

@@ -10,11 +10,15 @@ const LAUNCHER_FAILURE_STATUS = 125
 export function runnerFailure(ended: EndedCommand, confined: ConfinedArgv): string | undefined {
   const spawnFailure = runnerSpawnFailure(ended.spawnError, confined)
   if (spawnFailure !== undefined) return spawnFailure
-  if (ended.spawnError !== undefined || ended.timedOut || ended.aborted || ended.signal !== null)
-    return undefined
+  if (ended.spawnError !== undefined || endedByUs(ended) || ended.signal !== null) return undefined
   return confined.statusFd === undefined
     ? failureByWords(ended, confined.runnerFailureRules)
     : failureByStatus(ended, ended.statusText ?? '')
+}
+
+/** A runner that is ended before it has handed over has not failed. */
+function endedByUs({ timedOut, aborted, killed }: EndedCommand): boolean {
+  return timedOut || aborted || killed
 }
 
 /** The runner itself could not be spawned: it is missing or may not be executed. */
