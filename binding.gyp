@@ -18,6 +18,7 @@
           "type": "executable",
           "win_delay_load_hook": "false",
           "sources": [
+            "native/src/acts.cc",
             "native/src/children.cc",
             "native/src/descriptors.cc",
             "native/src/landlock_core.cc",

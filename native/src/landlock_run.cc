@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "acts.h"
 #include "descriptors.h"
 #include "failure.h"
 #include "landlock_core.h"
@@ -148,6 +149,12 @@ int probe() {
   return written ? EXIT_SUCCESS : kExitFailure;
 }
 
+int tryWords(char** words) {
+  if (tryActs(words) == Tried::Done) return EXIT_SUCCESS;
+  printUsage("unknown act among those after", "--try");
+  return kExitFailure;
+}
+
 int help() { return fputs(kHelp, stdout) >= 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : kExitFailure; }
 
 int refuse(const LaunchOptions& options, const UsageError& error) {
@@ -169,6 +176,8 @@ int main(int argc, char** argv) {
       return dsh::help();
     case dsh::Action::Probe:
       return dsh::probe();
+    case dsh::Action::Try:
+      return dsh::tryWords(options.program);
     case dsh::Action::Run:
       return dsh::run(options);
   }

@@ -12,6 +12,7 @@ namespace dsh {
 const char kHelp[] =
     "landlock-run [OPTION]... -- PROGRAM [ARG]...   run PROGRAM confined\n"
     "landlock-run --probe                           print `landlock abi=N errata=M`\n"
+    "landlock-run --try ACT SUBJECT [ACT SUBJECT]... try single acts and print `ACT ERRNO` for each\n"
     "landlock-run --help                            print this\n"
     "\n"
     "  --ro PATH                     execute and read beneath PATH\n"
@@ -56,6 +57,7 @@ class Parser {
     if (argc_ < 2) return {"PROGRAM is missing; see --help"};
     if (argc_ == 2 && strcmp(argv_[1], "--help") == 0) return choose(Action::Help);
     if (argc_ == 2 && strcmp(argv_[1], "--probe") == 0) return choose(Action::Probe);
+    if (argc_ >= 2 && strcmp(argv_[1], "--try") == 0) return readActs();
     if (!allocate()) return {"out of memory"};
     for (const char* option = next(); option != nullptr; option = next()) {
       if (strcmp(option, "--") == 0) return readProgram();
@@ -69,6 +71,11 @@ class Parser {
   UsageError choose(Action action) {
     options_->action = action;
     return {};
+  }
+
+  UsageError readActs() {
+    options_->program = argv_ + 2;
+    return argc_ % 2 == 0 && argc_ > 2 ? choose(Action::Try) : UsageError{"ACT SUBJECT expected after", argv_[1]};
   }
 
   // As many of each as there are arguments, so that argv is the only limit, and room for those of the streams.

@@ -9,7 +9,7 @@
 
 namespace dsh {
 
-enum class Action { Run, Probe, Help };
+enum class Action { Run, Probe, Try, Help };
 
 struct LaunchOptions {
   Action action = Action::Run;
@@ -25,7 +25,7 @@ struct LaunchOptions {
   size_t grantCount = 0;
   char** variables = nullptr;  // NAME=VALUE, in order; allocated likewise
   size_t variableCount = 0;
-  char** program = nullptr;  // argv of PROGRAM, ended by null
+  char** program = nullptr;  // argv of PROGRAM, or the words of --try, ended by null
 };
 
 // A mistake in the command line; `message` is null when there is none.

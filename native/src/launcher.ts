@@ -7,6 +7,8 @@
 export const LAUNCHER_OPTIONS = {
   probe: '--probe',
   help: '--help',
+  /** Then pairs of a {@link LAUNCHER_ACTS} name and its subject; nothing else may follow. */
+  tryActs: '--try',
   passive: '--passive',
   ignoreSignals: '--ignore-signals',
   privateMounts: '--private-mounts',
