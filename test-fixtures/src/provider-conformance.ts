@@ -267,7 +267,6 @@ const RESTRICTIONS = {
   network: () => ({ network: 'none' }),
   unixSockets: () => ({ unixSockets: 'none' }),
   limits: () => ({ limits: { processes: 10 } }),
-  requires: () => ({ requires: ['metadata'] }),
 } as const satisfies Record<string, (ws: string) => Partial<SandboxPolicy>>
 
 const REFUSAL_CHECKS = {
@@ -300,6 +299,16 @@ const REFUSAL_CHECKS = {
   'a restriction that cannot be enforced is refused by name': check((ground) => {
     for (const [field, restriction] of Object.entries(RESTRICTIONS)) {
       refuses(ground, writing(ground.ws, restriction(ground.ws)), 'not-enforceable', field)
+    }
+  }),
+  'what requires an effect that is open is refused by name': check((ground) => {
+    const { effects } = confineScript(ground.provider, 'true', writing(ground.ws))
+    const open = SANDBOX_EFFECTS.filter((effect) => effects?.[effect] !== 'enforced')
+    const enforced = SANDBOX_EFFECTS.filter((effect) => effects?.[effect] === 'enforced')
+    confineScript(ground.provider, 'true', { ...writing(ground.ws), requires: enforced })
+    for (const effect of open) {
+      const policy = { ...writing(ground.ws), requires: [...enforced, effect] }
+      refuses(ground, policy, 'effect-open', effect)
     }
   }),
   'a root that was swapped is refused': check((ground) => {

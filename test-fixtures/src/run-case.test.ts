@@ -91,15 +91,13 @@ describe('a case', () => {
     ).toBe('void')
   })
 
-  it('does not take "open" where it must be enforced', async () => {
+  it('does not take "open" for an excuse where the case names none', async () => {
     const { outcome, why } = await runCase(
       { ...ATTACK, effect: 'metadata' },
       bench(async () => boast('open')),
     )
-    expect({ outcome, why }).toEqual({
-      outcome: 'fail',
-      why: ['the effect "metadata" is reported open and must be enforced'],
-    })
+    expect(outcome).toBe('fail')
+    expect(why.join()).not.toContain('is open here')
   })
 })
 

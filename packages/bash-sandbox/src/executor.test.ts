@@ -146,6 +146,15 @@ describe('the hand-over', () => {
 })
 
 describe('danger-full-access', () => {
+  it('enforces nothing, so whatever requires an effect is refused before it runs', async () => {
+    const bash = executorWith(new RecordingProvider(), { ...readOnly(), requires: ['write'] })
+    const spec = bash.resolve({ command: `touch ${ws}/ran`, sandboxMode: 'danger-full-access' })
+    const refusal = expect.objectContaining({ rule: 'effect-open', subject: 'write' })
+    await expect(bash.run(spec)).rejects.toThrow(refusal)
+    expect(() => bash.start(spec)).toThrow(refusal)
+    expect(existsSync(join(ws, 'ran'))).toBe(false)
+  })
+
   it('never touches the provider, in any way of running, and says no more than the mode', async () => {
     const provider = new Proxy({} as SandboxProvider, {
       get: (_, name) => {

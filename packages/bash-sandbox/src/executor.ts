@@ -24,6 +24,7 @@ import {
 } from 'dsh-bash-local'
 import {
   isConfinedPolicy,
+  SandboxPolicyError,
   SandboxUnavailableError,
   type ConfinedArgv,
   type SandboxExecutionPolicy,
@@ -157,7 +158,10 @@ export class SandboxedBashExecutor implements SandboxedBash {
   private prepare(argv: readonly string[], spec: BashExecSpec): Prepared {
     const policy = policyOf(spec)
     const environment = childEnv(spec, process.env)
-    if (!isConfinedPolicy(policy)) return { confined: undefined, command: { argv, env: environment, spec } }
+    if (!isConfinedPolicy(policy)) {
+      assertNothingRequired(policy)
+      return { confined: undefined, command: { argv, env: environment, spec } }
+    }
     const { outside, inside } = splitEnvironment(environment, spec.env ?? {}, (directory) =>
       isExposed(directory, policy),
     )
@@ -211,6 +215,18 @@ function policyOf(spec: BashExecSpec): SandboxExecutionPolicy {
     )
   }
   return sandboxPolicy
+}
+
+/** Without confinement everything is open, so what requires anything is refused. */
+function assertNothingRequired({ mode, requires = [] }: SandboxExecutionPolicy): void {
+  if (requires.length === 0) return
+  const names = requires.join(', ')
+  throw new SandboxPolicyError(
+    'effect-open',
+    names,
+    `the policy requires effects to be enforced, and ${mode} enforces none: ${names}; nothing was run. ` +
+      'Drop the requirement, or run in a confined mode.',
+  )
 }
 
 /** A request that brings its own policy speaks of that policy's root, not of this executor's directory. */

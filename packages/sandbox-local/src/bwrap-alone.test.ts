@@ -69,7 +69,7 @@ describe('bubblewrap without the launcher', () => {
       {
         backend: 'bwrap',
         usable: true,
-        enforcement: 'partial',
+        enforcement: { 'read-only': 'partial', 'workspace-write': 'partial' },
         note: expect.stringContaining('landlock-run is not built'),
       },
     ])

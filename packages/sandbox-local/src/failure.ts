@@ -1,6 +1,6 @@
 /** Why a backend is not usable here, and what a person can do about it. */
 
-import type { SandboxBackend, SandboxEnforcement } from 'dsh-sandbox'
+import type { ConfinedSandboxMode, SandboxBackend, SandboxEnforcement } from 'dsh-sandbox'
 
 /** One rung's failed step. */
 export interface BackendFailure {
@@ -20,7 +20,7 @@ export interface BackendReport {
   readonly version?: string
   /** Landlock's ABI, where it is known. */
   readonly abi?: number
-  readonly enforcement?: SandboxEnforcement
+  readonly enforcement?: Readonly<Record<ConfinedSandboxMode, SandboxEnforcement>>
   /** What works less well than it could, and why. */
   readonly note?: string
   readonly failure?: BackendFailure

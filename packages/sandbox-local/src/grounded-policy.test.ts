@@ -196,7 +196,6 @@ describe('what cannot be enforced', () => {
     ['unixSockets', { unixSockets: [] }],
     ['limits', { limits: { processes: 0 } }],
     ['limits', { limits: { memoryBytes: 1, openFiles: undefined } }],
-    ['requires', { requires: ['write'] }],
   ] as const)('%s is refused by name (%j)', (field, demand) => {
     for (const policy of [readOnly(ws), workspaceWrite(ws)]) {
       expect(refusal({ ...policy, ...demand })).toEqual({

@@ -81,7 +81,6 @@ function assertEnforceable(policy: SandboxPolicy): void {
     network: (policy.network ?? 'host') !== 'host',
     unixSockets: (policy.unixSockets ?? 'host') !== 'host',
     limits: Object.values(policy.limits ?? {}).some((limit) => limit !== undefined),
-    requires: (policy.requires?.length ?? 0) > 0,
   }
   for (const [field, demanded] of Object.entries(demands)) {
     if (!demanded) continue

@@ -8,6 +8,8 @@ export {
   type ProviderConfigInput,
 } from './config.ts'
 export type { BackendFailure, BackendReport } from './failure.ts'
-export { createLocalSandboxProvider, type LocalSandboxProvider } from './provider.ts'
+export { createLocalSandboxProvider, type BackendProof, type LocalSandboxProvider } from './provider.ts'
+export type { EffectProof } from './self-test/proof.ts'
+export type { ModeProof } from './self-test/self-test.ts'
 
 export { plugin, plugin as default, type PluginContext } from './plugin.ts'

@@ -248,6 +248,39 @@ describe('confine', () => {
     expect(provider.confine(['true'], policy({ mode: 'read-only' })).writableRoots).toEqual(['/tmp'])
   })
 
+  it.each(['bwrap', 'landlock'] as const)(
+    '%s: refuses what requires an effect that is open, by name',
+    async (backend) => {
+      const proofs = await make({ backend }).selfTest()
+      const usable = proofs.some(({ report }) => report.usable)
+      await provider.ready()
+      const confine = (requires: SandboxPolicy['requires']) => () =>
+        provider.confine(['true'], policy({ requires }))
+      if (!usable) return expect(confine(['write'])).toThrow(SandboxUnavailableError)
+      expect(confine(['write', 'create', 'remove'])().effects).toMatchObject({
+        write: 'enforced',
+        tcp: 'open',
+      })
+      for (const requires of [['tcp'], ['write', 'read', 'tcp']] as const)
+        expect(confine(requires)).toThrow(
+          expect.objectContaining({
+            rule: 'effect-open',
+            subject: requires.filter((effect) => effect !== 'write').join(', '),
+            message: expect.stringContaining(`that ${backend} leaves open in workspace-write mode`),
+          }),
+        )
+      // @ts-expect-error: a caller without types; what is no effect is enforced by nobody
+      expect(confine(['wriet'])).toThrow(SandboxPolicyError)
+    },
+  )
+
+  it("an operator's runner states nothing, so nothing can be required of it", async ({ skip }) => {
+    skipWithout(skip, 'bwrap')
+    await make(loggingRunner(CONFINES)).ready()
+    expect(provider.confine(['true'], policy()).effects).toBeUndefined()
+    expect(() => provider.confine(['true'], policy({ requires: ['write'] }))).toThrow(SandboxPolicyError)
+  })
+
   it('refuses a runner that the command could write, by its path', async ({ skip }) => {
     skipWithout(skip, 'bwrap')
     const config = loggingRunner(CONFINES)

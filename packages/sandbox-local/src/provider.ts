@@ -1,6 +1,6 @@
 /** The provider: grounds a policy, wraps an argv with the selected backend, and keeps session temps. */
 
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   isWithin,
   SandboxPolicyError,
@@ -16,6 +16,7 @@ import { DENIAL_DIALECT, LAUNCHER_FAILURE, type Backend } from './backends/backe
 import { BWRAP_FAILURE } from './backends/bwrap.ts'
 import { customFailure } from './backends/custom.ts'
 import { SEATBELT_FAILURE } from './backends/seatbelt.ts'
+import { openEffects } from './effects.ts'
 import { Config, type ProviderConfig, type ProviderConfigInput } from './config.ts'
 import { holdDebuggerSignal } from './debugger-signal.ts'
 import { describeFailures, type BackendReport } from './failure.ts'
@@ -24,8 +25,9 @@ import { readHostFacts, type Home, type HostFacts } from './host.ts'
 import { keepPrivate, makePrivateState, removePrivateState } from './private-state.ts'
 import { createRootPins } from './roots.ts'
 import { isUnchanged } from './runner-identity.ts'
-import { LAUNCHER_FOLDER } from './launcher-copy.ts'
+import { LAUNCHER_FOLDER, settleLauncher } from './launcher-copy.ts'
 import { ladder, select, tryRung, type SelectionGround, type TriedRung } from './selection.ts'
+import { selfTest, type ModeProof } from './self-test/self-test.ts'
 import { createSessionTemps, type SessionTemps } from './session-temps.ts'
 import type { TrustRules } from './trust.ts'
 
@@ -35,6 +37,17 @@ export interface LocalSandboxProvider extends Required<SandboxProvider> {
   readonly selected: SandboxBackend | undefined
   /** Tries every rung that the configuration allows, whatever is selected. Makes and removes its own scratch. */
   diagnose(): Promise<readonly BackendReport[]>
+  /**
+   * As {@link diagnose}, and proves every word of each backend that works by trying what it is about, without confinement
+   * and confined. Takes a few tenths of a second.
+   */
+  selfTest(): Promise<readonly BackendProof[]>
+}
+
+/** One rung: its report, and what came of trying its words; no modes when it does not work. */
+export interface BackendProof {
+  readonly report: BackendReport
+  readonly modes: readonly ModeProof[]
 }
 
 const RUNNER_FAILURES: Readonly<
@@ -87,13 +100,19 @@ class LocalProvider implements LocalSandboxProvider {
     const grounded = this.ground(policy)
     const backend = this.usable() ?? this.refuse(policy)
     this.refuseExposedRunner(backend, grounded)
+    assertRequirementsMet(policy, backend)
     return this.describe(backend, grounded, backend.wrap(argv, grounded, channel), channel)
   }
 
   async diagnose(): Promise<readonly BackendReport[]> {
-    const rungs = ladder(this.config, this.host.platform)
-    const tried = await Promise.all(rungs.map((rung) => tryRung(rung, this.selectionGround())))
-    return tried.map(({ report }) => report)
+    return (await this.tryAll()).map(({ report }) => report)
+  }
+
+  async selfTest(): Promise<readonly BackendProof[]> {
+    const proofs: BackendProof[] = []
+    for (const { report, backend } of await this.tryAll())
+      proofs.push({ report, modes: backend === undefined ? [] : await this.prove(backend) })
+    return proofs
   }
 
   async endSession(sessionId: string): Promise<void> {
@@ -107,6 +126,22 @@ class LocalProvider implements LocalSandboxProvider {
     const state = this.state
     this.state = undefined
     if (state !== undefined) await removePrivateState(state.path)
+  }
+
+  private tryAll(): Promise<readonly TriedRung[]> {
+    const rungs = ladder(this.config, this.host.platform)
+    return Promise.all(rungs.map((rung) => tryRung(rung, this.selectionGround())))
+  }
+
+  private async prove(backend: Backend): Promise<readonly ModeProof[]> {
+    const { path, temps } = this.privateState()
+    const launcher = await settleLauncher(path, this.config.probeTimeoutMs)
+    return selfTest(backend, {
+      parent: dirname(path),
+      timeoutMs: this.config.probeTimeoutMs,
+      temp: temps.pathOf(PROBE_SESSION),
+      launcher: 'found' in launcher ? launcher.found.path : undefined,
+    })
   }
 
   private ground(policy: SandboxPolicy): GroundedPolicy {
@@ -173,12 +208,13 @@ class LocalProvider implements LocalSandboxProvider {
   }
 
   private describe(
-    { backend, enforcement, reportsStatus, view }: Backend,
+    { backend, states, reportsStatus, view }: Backend,
     policy: GroundedPolicy,
     argv: readonly string[],
     channel: ConfinementChannel | undefined,
   ): ConfinedArgv {
     const { tempDir, scratch, maskedRoots, visibleRoots } = view(policy)
+    const { enforcement, effects } = states(policy.mode)
     const writable = policy.writable.map(({ path }) => path)
     return {
       argv,
@@ -186,6 +222,7 @@ class LocalProvider implements LocalSandboxProvider {
       denialSignatures: DENIAL_DIALECT[backend],
       runnerFailureRules: RUNNER_FAILURES[backend](this.config),
       backend,
+      ...(effects === undefined ? {} : { effects }),
       writableRoots: [...writable, tempDir, ...scratch],
       maskedRoots,
       visibleRoots: [...visibleRoots, ...writable],
@@ -234,6 +271,19 @@ class LocalProvider implements LocalSandboxProvider {
       untrustedRoots: (this.config.untrustedRoots ?? workingDirectory()).map(canonicalPath),
     }
   }
+}
+
+/** What was asked for and is not enforced is a refusal that names it. */
+function assertRequirementsMet({ mode, requires = [] }: SandboxPolicy, { backend, states }: Backend): void {
+  const open = openEffects(requires, states(mode).effects)
+  if (open.length === 0) return
+  const names = open.join(', ')
+  throw new SandboxPolicyError(
+    'effect-open',
+    names,
+    `the policy requires effects to be enforced that ${backend} leaves open in ${mode} mode on this host: ${names}; ` +
+      'nothing was run. `dsh-sandbox doctor` shows what each backend enforces; drop the requirement to run without it.',
+  )
 }
 
 function guardedHome({ path, of }: Home): GuardedDirectory {

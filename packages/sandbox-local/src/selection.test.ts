@@ -165,7 +165,7 @@ describe("a provider's selection", () => {
     expect(selected).toBe('landlock')
     expect(reports).toMatchObject([
       { backend: 'bwrap', usable: false, failure: { step: 'find' } },
-      { backend: 'landlock', usable: true, enforcement: 'partial' },
+      { backend: 'landlock', usable: true, enforcement: { 'workspace-write': 'partial' } },
     ])
   })
 

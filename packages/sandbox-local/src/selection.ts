@@ -6,6 +6,7 @@
 import { statSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { dirname, isAbsolute } from 'node:path'
+import type { ConfinedSandboxMode } from 'dsh-sandbox'
 import which from 'which'
 import type { Backend } from './backends/backend.ts'
 import { bwrapBackend } from './backends/bwrap.ts'
@@ -173,10 +174,15 @@ async function probed(
   })
   if (failure !== undefined) return { report: { backend: backend.backend, usable: false, ...facts, failure } }
   return {
-    report: { backend: backend.backend, usable: true, ...facts, enforcement: backend.enforcement },
+    report: { backend: backend.backend, usable: true, ...facts, enforcement: enforcementByMode(backend) },
     backend,
     runners,
   }
+}
+
+function enforcementByMode(backend: Backend): NonNullable<BackendReport['enforcement']> {
+  const of = (mode: ConfinedSandboxMode) => backend.states(mode).enforcement
+  return { 'read-only': of('read-only'), 'workspace-write': of('workspace-write') }
 }
 
 function failed(rung: Rung, failure: NonNullable<BackendReport['failure']>): TriedRung {

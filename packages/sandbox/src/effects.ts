@@ -1,8 +1,9 @@
 /** How completely a confinement holds: one word for all file effects, and one word per effect. */
 
 /**
- * - `full`: every file effect that the mode promises is governed.
- * - `partial`: the backend cannot govern all of them (an older Landlock ABI; metadata under Landlock).
+ * - `full`: every one of {@link FILE_EFFECTS} is enforced.
+ * - `partial`: one of them is open (an older Landlock ABI; metadata under Landlock), or the backend has a door that no
+ *   single act is about and that its report names (bubblewrap without the launcher).
  */
 export type SandboxEnforcement = 'full' | 'partial'
 
@@ -25,6 +26,17 @@ export const SANDBOX_EFFECTS = [
   'udp',
   'read',
 ] as const
+
+/** The effects that a mode speaks of. The others are stated beside them. */
+export const FILE_EFFECTS = [
+  'write',
+  'create',
+  'remove',
+  'rename',
+  'truncate',
+  'metadata',
+  'special-files',
+] as const satisfies readonly (typeof SANDBOX_EFFECTS)[number][]
 
 /** One kind of act that a command can do to the world outside its sandbox. */
 export type SandboxEffect = (typeof SANDBOX_EFFECTS)[number]

@@ -45,6 +45,7 @@ export type SandboxPolicyRule =
   | 'root-changed'
   | 'workdir-hidden'
   | 'not-enforceable'
+  | 'effect-open'
 
 /** A policy that must not or cannot be enforced as it stands. The backend is not at fault; the command did not run. */
 export class SandboxPolicyError extends Error {

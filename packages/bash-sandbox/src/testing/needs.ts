@@ -18,7 +18,7 @@ const landlock = reports.find(({ backend }) => backend === 'landlock')
 const PRESENT = {
   bwrap: isRequired('bwrap') || bwrap?.usable === true,
   // Without the launcher, bubblewrap is another combination: nothing is reported and no Landlock lies underneath.
-  'bwrap with the launcher': isRequired('bwrap') || bwrap?.enforcement === 'full',
+  'bwrap with the launcher': isRequired('bwrap') || bwrap?.enforcement?.['read-only'] === 'full',
   landlock: isRequired('landlock') || landlock?.usable === true,
   'bwrap or landlock': isRequired('bwrap', 'landlock') || reports.some(({ usable }) => usable),
   'a C compiler': isRequired('bwrap', 'landlock') || spawnSync('gcc', ['--version']).status === 0,

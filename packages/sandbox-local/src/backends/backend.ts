@@ -1,7 +1,8 @@
 /** What every backend offers: pure functions from a grounded policy to an argv, and its dialect. */
 
 import { LAUNCHER_FAILURE_STATUS, LAUNCHER_LINE_PREFIX } from 'dsh-landlock'
-import type { ConfinementChannel, RunnerFailureRule, SandboxBackend, SandboxEnforcement } from 'dsh-sandbox'
+import type { ConfinedSandboxMode, ConfinementChannel, RunnerFailureRule, SandboxBackend } from 'dsh-sandbox'
+import type { Statement } from '../effects.ts'
 import type { GroundedPolicy } from '../grounded-policy.ts'
 
 /** How a backend shows the file system to a command. */
@@ -19,7 +20,8 @@ export interface View {
 /** A backend that a probe has found or is about to try. */
 export interface Backend {
   readonly backend: SandboxBackend
-  readonly enforcement: SandboxEnforcement
+  /** What the backend answers for in this mode. */
+  states(mode: ConfinedSandboxMode): Statement
   /** True where a command can send any signal to this process. */
   readonly signalsReachHost: boolean
   /** Programs run outside the confinement; each must lie outside every writable root. */

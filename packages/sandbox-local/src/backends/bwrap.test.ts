@@ -213,7 +213,6 @@ describe('the argv', () => {
       ...command,
     ])
     expect(backend).toMatchObject({
-      enforcement: 'full',
       runners: [BWRAP, LAUNCHER.path],
       reportsStatus: true,
     })
@@ -252,10 +251,11 @@ describe('the argv', () => {
   })
 
   it('is partial without a launcher: late mounts and standard streams stay doors', () => {
-    expect([LAUNCHER, undefined].map((launcher) => bwrapBackend(BWRAP, launcher, USER).enforcement)).toEqual([
-      'full',
-      'partial',
-    ])
+    expect(
+      [LAUNCHER, undefined].map(
+        (launcher) => bwrapBackend(BWRAP, launcher, USER).states('read-only').enforcement,
+      ),
+    ).toEqual(['full', 'partial'])
   })
 
   it('mounts over every knob only where no Landlock closes /proc', () => {

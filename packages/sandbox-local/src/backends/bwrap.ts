@@ -4,6 +4,7 @@
  */
 
 import { isWithin, type ConfinementChannel, type RunnerFailureRule } from 'dsh-sandbox'
+import { statementOf, type Statement } from '../effects.ts'
 import type { GroundedPolicy } from '../grounded-policy.ts'
 import type { HostFacts } from '../host.ts'
 import type { Backend, View } from './backend.ts'
@@ -41,13 +42,18 @@ export const BWRAP_FAILURE: RunnerFailureRule = {
 export function bwrapBackend(path: string, launcher: Launcher | undefined, host: HostFacts): Backend {
   return {
     backend: 'bwrap',
-    enforcement: launcher === undefined ? 'partial' : 'full',
+    states: () => statement(launcher),
     signalsReachHost: false,
     runners: launcher === undefined ? [path] : [path, launcher.path],
     reportsStatus: launcher !== undefined,
     wrap: (argv, policy, channel) => wrap(path, launcher, host, argv, policy, channel),
     view: bwrapView,
   }
+}
+
+function statement(launcher: Launcher | undefined): Statement {
+  const stated = statementOf({ mounts: true, landlockAbi: launcher?.landlockAbi })
+  return launcher === undefined ? { ...stated, enforcement: 'partial' } : stated
 }
 
 function wrap(

@@ -9,7 +9,8 @@ import { bwrapProfile, bwrapView, descriptorCloser } from './bwrap.ts'
 export function customBackend(runnerCommand: readonly string[], host: HostFacts): Backend {
   return {
     backend: 'custom',
-    enforcement: 'full',
+    // What the program does with its profile is the operator's to say; it is probed, not described.
+    states: () => ({ enforcement: 'full', effects: undefined }),
     signalsReachHost: true,
     runners: runnerCommand.slice(0, 1),
     reportsStatus: false,

@@ -3,10 +3,17 @@
  * xattr) up to ABI 11, so enforcement is partial. `/tmp` is the host's and closed; TMPDIR names the session's temp.
  */
 
+import type { ConfinedSandboxMode } from 'dsh-sandbox'
+import { statementOf } from '../effects.ts'
 import type { GroundedPolicy } from '../grounded-policy.ts'
 import type { Backend, View } from './backend.ts'
 import { innerArgv, PLAIN_DEVICES, type InnerLaunch, type Launcher } from './launcher.ts'
 import { tempEnvironment } from './temp-environment.ts'
+
+/** Until the launcher's filter closes metadata in `read-only` mode, no mode has it closed. */
+function filtersMetadata(_mode: ConfinedSandboxMode): boolean {
+  return false
+}
 
 /** From this ABI on a command cannot signal what is outside (LANDLOCK_SCOPE_SIGNAL). Source: landlock(7). */
 const SCOPES_SIGNALS_ABI = 6
@@ -29,10 +36,11 @@ function leavesSignalsOpen(abi: number | undefined): boolean {
 }
 
 export function landlockBackend(launcher: Launcher): Backend {
+  const { landlockAbi } = launcher
   return {
     backend: 'landlock',
-    enforcement: 'partial',
-    signalsReachHost: leavesSignalsOpen(launcher.landlockAbi),
+    states: (mode) => statementOf({ landlockAbi, metadataFilter: filtersMetadata(mode) }),
+    signalsReachHost: leavesSignalsOpen(landlockAbi),
     runners: [launcher.path],
     reportsStatus: true,
     wrap: (argv, policy, channel) => innerArgv(launcher, innerLaunch(policy), argv, channel),

@@ -4,6 +4,7 @@
  */
 
 import type { RunnerFailureRule } from 'dsh-sandbox'
+import { statementOf } from '../effects.ts'
 import type { GroundedPolicy } from '../grounded-policy.ts'
 import type { Backend, View } from './backend.ts'
 import { tempEnvironment } from './temp-environment.ts'
@@ -27,7 +28,7 @@ export const SEATBELT_FAILURE: RunnerFailureRule = { fatalSignatures: ['sandbox-
 export function seatbeltBackend(): Backend {
   return {
     backend: 'seatbelt',
-    enforcement: 'full',
+    states: () => statementOf({ seatbelt: true }),
     signalsReachHost: false,
     runners: [SANDBOX_EXEC],
     reportsStatus: false,

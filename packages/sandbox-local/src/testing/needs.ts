@@ -17,7 +17,7 @@ const landlock = reports.find(({ backend }) => backend === 'landlock')
 const PRESENT = {
   bwrap: isRequired('bwrap') || bwrap?.usable === true,
   // Without the launcher, bubblewrap is another combination: nothing is reported and no Landlock lies underneath.
-  'bwrap with the launcher': isRequired('bwrap') || bwrap?.enforcement === 'full',
+  'bwrap with the launcher': isRequired('bwrap') || bwrap?.enforcement?.['read-only'] === 'full',
   landlock: isRequired('landlock') || landlock?.usable === true,
   'a C compiler': isRequired('bwrap', 'landlock') || spawnSync('gcc', ['--version']).status === 0,
 } as const
