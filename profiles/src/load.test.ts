@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SANDBOX_EFFECTS } from 'dsh-sandbox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadProfile, SHIPPED_PROFILES } from './load.ts'
 
@@ -55,11 +56,11 @@ describe('a profile file', () => {
     ['{}', 'lacks the key "mode"; allowed: read-only, workspace-write'],
     [
       '{"mode":"read-only","network":"none"}',
-      'has the unknown key "network"; allowed: description, mode, tmp, env, timeoutMs',
+      'has the unknown key "network"; allowed: description, mode, tmp, env, requires, timeoutMs',
     ],
     [
       '{"mode":"read-only","__proto__":{}}',
-      'has the unknown key "__proto__"; allowed: description, mode, tmp, env, timeoutMs',
+      'has the unknown key "__proto__"; allowed: description, mode, tmp, env, requires, timeoutMs',
     ],
     [
       '{"mode":"danger-full-access"}',
@@ -67,6 +68,10 @@ describe('a profile file', () => {
     ],
     ['{"mode":"read-only","tmp":"host"}', 'has "host" as "tmp"; allowed: private'],
     ['{"mode":"read-only","env":"all"}', 'has "all" as "env"; allowed: scrubbed'],
+    [
+      '{"mode":"read-only","requires":["wriet"]}',
+      `has ["wriet"] as "requires"; allowed: a list of ${SANDBOX_EFFECTS.join(', ')}`,
+    ],
     [
       '{"mode":"read-only","timeoutMs":0}',
       'has 0 as "timeoutMs"; allowed: a whole number of milliseconds from 1 to 2147483647',

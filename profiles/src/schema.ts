@@ -3,7 +3,7 @@
  * be a silent gap. `schema.json` beside the profiles is this schema for editors; a test keeps the two equal.
  */
 
-import { isConfinedMode, SANDBOX_MODES } from 'dsh-sandbox'
+import { isConfinedMode, SANDBOX_EFFECTS, SANDBOX_MODES } from 'dsh-sandbox'
 import { z } from 'zod'
 
 /** The longest delay that a timer of the runtime can hold, in milliseconds (2^31 - 1: about 24.8 days). */
@@ -23,6 +23,10 @@ export const profileSchema = z.strictObject({
     .optional()
     .describe('The host /tmp is out of reach; the command has a temp of its own.'),
   env: z.literal('scrubbed').optional().describe('Credentials are taken out of the inherited environment.'),
+  requires: z
+    .array(z.enum(SANDBOX_EFFECTS))
+    .optional()
+    .describe('Effects that must be enforced; where one is open, nothing runs.'),
   timeoutMs: z
     .int()
     .min(1)
@@ -40,6 +44,7 @@ const ALLOWED = {
   mode: PROFILE_MODES.join(', '),
   tmp: 'private',
   env: 'scrubbed',
+  requires: `a list of ${SANDBOX_EFFECTS.join(', ')}`,
   timeoutMs: `a whole number of milliseconds from 1 to ${LONGEST_TIMEOUT_MS}`,
 } as const satisfies Readonly<Record<keyof SandboxProfile, string>>
 

@@ -1,3 +1,4 @@
+import { SANDBOX_EFFECTS } from 'dsh-sandbox'
 import { describe, expect, it } from 'vitest'
 import { parseArguments, UsageError } from './arguments.ts'
 
@@ -29,7 +30,8 @@ describe('run', () => {
           '--timeout',
           '2147483647',
         ],
-        ...['--profile', './own.json', '--json', '--', 'make', '-j2', '--mode'],
+        ...['--profile', './own.json', '--require', 'write', '--require', 'metadata'],
+        ...['--json', '--', 'make', '-j2', '--mode'],
       ),
     ).toStrictEqual({
       kind: 'run',
@@ -39,6 +41,7 @@ describe('run', () => {
       backend: 'landlock',
       timeoutMs: 2_147_483_647,
       profile: './own.json',
+      requires: ['write', 'metadata'],
       json: true,
     })
   })
@@ -77,11 +80,15 @@ describe('run', () => {
       ['run', '--backend', 'custom', '--', 'ls'],
       '--backend cannot be "custom"; allowed: auto, bwrap, landlock, seatbelt',
     ],
+    [
+      ['run', '--require', 'wriet', '--', 'ls'],
+      `--require cannot be "wriet"; allowed: ${SANDBOX_EFFECTS.join(', ')}`,
+    ],
     [['run', '--workspace', '', '--', 'ls'], '--workspace cannot be ""; allowed: a directory'],
     [['run', '--profile', '', '--', 'ls'], '--profile cannot be ""; allowed: a name or a file'],
     [
       ['run', '--frob', '--', 'ls'],
-      "unknown option '--frob'; allowed: -c, --mode, --workspace, --backend, --timeout, --profile, --json, --help",
+      "unknown option '--frob'; allowed: -c, --mode, --workspace, --backend, --timeout, --profile, --require, --json, --help",
     ],
   ])('%j is refused', (argv, message) => {
     expect(refusal(...argv)).toBe(message)

@@ -6,9 +6,11 @@
 import { Command, CommanderError } from 'commander'
 import {
   isSandboxMode,
+  SANDBOX_EFFECTS,
   SANDBOX_BACKENDS,
   SANDBOX_MODES,
   type SandboxBackend,
+  type SandboxEffect,
   type SandboxMode,
 } from 'dsh-sandbox'
 import { LONGEST_TIMEOUT_MS, SHIPPED_PROFILES } from 'dsh-sandbox-profiles'
@@ -33,6 +35,8 @@ export interface RunInvocation {
   readonly timeoutMs?: number
   /** A shipped profile's name or a file, as spelled. */
   readonly profile?: string
+  /** Effects that must be enforced; none were asked for when absent. */
+  readonly requires?: readonly SandboxEffect[]
   readonly json: boolean
 }
 
@@ -86,6 +90,7 @@ interface RunFlags {
   readonly backend?: string
   readonly timeout?: string
   readonly profile?: string
+  readonly require?: readonly string[]
   readonly json?: true
 }
 
@@ -115,13 +120,20 @@ function grammar(version: string, found: (invocation: Invocation) => void): Comm
       '--profile <name|file>',
       `${SHIPPED_PROFILES.join(', ')}, or a JSON file; the flags above outrank it`,
     )
+    .option(
+      '--require <effect>',
+      `run only if this is enforced (may be repeated): ${SANDBOX_EFFECTS.join(', ')}`,
+      (word: string, before: readonly string[] = []) => [...before, word],
+    )
     .option('--json', 'print one JSON object about the run instead of the output of the command')
     .passThroughOptions()
     .addHelpText('after', EXIT_STATUS_HELP)
     .action((operands: string[], flags: RunFlags) => found(runInvocation(operands, flags)))
   program
     .command('doctor')
-    .description('Say which backends work here and how to mend the others; exit 0 when one works.')
+    .description(
+      'Say which backends work here, prove what each enforces, and how to mend the others; exit 0 when one works and every word holds.',
+    )
     .option('--json', 'print the same as JSON')
     .action((flags: { json?: true }) => found({ kind: 'doctor', json: flags.json ?? false }))
   return program
@@ -138,6 +150,7 @@ function runInvocation(operands: readonly string[], flags: RunFlags): RunInvocat
     ...(flags.backend !== undefined && { backend: backendOf(flags.backend) }),
     ...(flags.timeout !== undefined && { timeoutMs: timeoutOf(flags.timeout) }),
     ...(flags.profile !== undefined && { profile: nonEmpty('--profile', flags.profile, 'a name or a file') }),
+    ...(flags.require !== undefined && { requires: flags.require.map(effectOf) }),
     json: flags.json ?? false,
   }
 }
@@ -159,6 +172,12 @@ function backendOf(text: string): BackendChoice {
   const choice = BACKEND_CHOICES.find((backend) => backend === text)
   if (choice !== undefined) return choice
   throw notAllowed('--backend', text, BACKEND_CHOICES.join(', '))
+}
+
+function effectOf(text: string): SandboxEffect {
+  const effect = SANDBOX_EFFECTS.find((one) => one === text)
+  if (effect !== undefined) return effect
+  throw notAllowed('--require', text, SANDBOX_EFFECTS.join(', '))
 }
 
 function timeoutOf(text: string): number {

@@ -71,7 +71,7 @@ function begin(argv: readonly string[]): ChildProcess {
 interface Report {
   readonly backend: string
   readonly usable: boolean
-  readonly enforcement?: string
+  readonly enforcement?: Readonly<Record<string, string>>
 }
 
 const reports: readonly Report[] = JSON.parse(
@@ -85,7 +85,8 @@ const isRequired = (backend: string) => required.includes('1') || required.inclu
 
 /** bubblewrap without the launcher is another combination, which warns at every start. */
 const lacksLauncher = (backend: string) =>
-  backend === 'bwrap' && reports.some((one) => one.backend === 'bwrap' && one.enforcement === 'partial')
+  backend === 'bwrap' &&
+  reports.some((one) => one.backend === 'bwrap' && one.enforcement?.['read-only'] === 'partial')
 
 it('has every backend where they are required', () => {
   expect(usable).toStrictEqual(BACKENDS.filter((backend) => isRequired(backend) || usable.includes(backend)))
@@ -117,6 +118,24 @@ describe.each(BACKENDS)('run under %s', (backend) => {
     const { status } = run('-c', 'echo x > inside')
     expect(existsSync(join(workspace, 'inside'))).toBe(false)
     expect(status).toBe(works ? 1 : 125)
+  })
+
+  it('runs what requires no more than is enforced, and nothing else', () => {
+    const script = 'echo x > "$TMPDIR/file" && echo ran'
+    expect(run('--require', 'write', '--require', 'create', '-c', script).stdout).toBe(works ? 'ran\n' : '')
+    const refused = run(
+      '--mode',
+      'workspace-write',
+      '--require',
+      'write',
+      '--require',
+      'tcp',
+      '-c',
+      'echo x > inside',
+    )
+    expect(existsSync(join(workspace, 'inside'))).toBe(false)
+    expect(refused.status).toBe(125)
+    if (works) expect(refused.stderr).toMatch(/requires effects .* leaves open .*: tcp; nothing was run/)
   })
 
   it.each([0, 1, 2, 77, 124, 125, 126, 127, 255])('passes exit status %i through', (status) => {
@@ -277,7 +296,7 @@ describe('a mistake is one line', () => {
       status: 2,
       stdout: '',
       stderr:
-        'dsh-sandbox: profile "own.json" has the unknown key "network"; allowed: description, mode, tmp, env, timeoutMs\n',
+        'dsh-sandbox: profile "own.json" has the unknown key "network"; allowed: description, mode, tmp, env, requires, timeoutMs\n',
     })
   })
 })

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { parseArguments } from './arguments.ts'
-import { examineBackends } from './backends.ts'
+import { proveBackends } from './backends.ts'
 import { diagnosisJson, diagnosisText } from './doctor.ts'
 import { complain } from './complain.ts'
 import { write } from './output.ts'
@@ -32,10 +32,10 @@ async function obey(argv: readonly string[]): Promise<number> {
 }
 
 async function examine(json: boolean): Promise<number> {
-  const reports = await examineBackends()
+  const proofs = await proveBackends()
   const { text, status } = json
-    ? diagnosisJson(reports)
-    : diagnosisText(reports, paletteFor(process.stdout, process.env))
+    ? diagnosisJson(proofs)
+    : diagnosisText(proofs, paletteFor(process.stdout, process.env))
   await write(process.stdout, text)
   return status
 }

@@ -12,6 +12,7 @@ it('is read-only, in the current directory, without a limit, unless someone says
     backend: 'auto',
     timeoutMs: 2_147_483_647,
     tmp: 'private',
+    requires: [],
     json: false,
   })
 })
@@ -30,4 +31,10 @@ it('puts flags above the profile', () => {
 it('starts where it was called, wherever the workspace is', () => {
   const plan = runPlan({ ...bare, workspace: '../ws' }, undefined, '/here/deep')
   expect([plan.workspaceRoot, plan.cwd]).toStrictEqual(['/here/ws', '/here/deep'])
+})
+
+it('adds the requirements of flags to those of the profile', () => {
+  const run = { ...bare, requires: ['metadata', 'write'] } as const
+  const plan = runPlan(run, { mode: 'read-only', requires: ['write', 'truncate'] }, '/here')
+  expect(plan.requires).toStrictEqual(['write', 'truncate', 'metadata'])
 })

@@ -1,7 +1,7 @@
 /** What a run will be: flags outrank the profile, the profile outranks the defaults. Pure. */
 
 import { resolve } from 'node:path'
-import type { SandboxMode } from 'dsh-sandbox'
+import type { SandboxEffect, SandboxMode } from 'dsh-sandbox'
 import { LONGEST_TIMEOUT_MS, type SandboxProfile } from 'dsh-sandbox-profiles'
 import type { BackendChoice, RunInvocation } from './arguments.ts'
 
@@ -18,6 +18,8 @@ export interface RunPlan {
   readonly timeoutMs: number
   /** The one temp there is: a host `/tmp` is never opened from here. */
   readonly tmp: 'private'
+  /** What the profile requires and what the flags do: a requirement is never taken back. */
+  readonly requires: readonly SandboxEffect[]
   readonly json: boolean
 }
 
@@ -31,6 +33,7 @@ export function runPlan(run: RunInvocation, profile: SandboxProfile | undefined,
     backend: run.backend ?? 'auto',
     timeoutMs: run.timeoutMs ?? profile?.timeoutMs ?? LONGEST_TIMEOUT_MS,
     tmp: profile?.tmp ?? 'private',
+    requires: [...new Set([...(profile?.requires ?? []), ...(run.requires ?? [])])],
     json: run.json,
   }
 }

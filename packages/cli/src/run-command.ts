@@ -90,7 +90,7 @@ function bashOptions(plan: RunPlan): Parameters<typeof createSandboxedBash>[0] {
     mode: plan.mode,
     workspaceRoot: plan.workspaceRoot,
     backend: plan.backend,
-    policy: { tmp: plan.tmp },
+    policy: { tmp: plan.tmp, requires: plan.requires },
     cwd: plan.cwd,
     timeoutMs: plan.timeoutMs,
     maxTimeoutMs: LONGEST_TIMEOUT_MS,
