@@ -21,6 +21,7 @@ describe('usage', () => {
     { args: ['--ro'], says: 'a value is missing after --ro' },
     { args: ['--rw'], says: 'a value is missing after --rw' },
     { args: ['--dev'], says: 'a value is missing after --dev' },
+    { args: ['--shm'], says: 'a value is missing after --shm' },
     { args: ['--setenv'], says: 'a value is missing after --setenv' },
     { args: ['--status-fd'], says: 'a value is missing after --status-fd' },
     { args: ['--rw-pinned'], says: 'a value is missing after --rw-pinned' },

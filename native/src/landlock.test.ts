@@ -235,6 +235,58 @@ describe.each(IDENTITIES)('devices, as $name', (identity) => {
   })
 })
 
+describe.each(IDENTITIES)('shared memory, as $name', (identity) => {
+  const shared = () => confined('--shm', bench.workspace)
+  /** What sem_open(3), shm_open(3) and their unlinking do, as strace(1) shows it for glibc 2.36. */
+  const SEGMENT =
+    'set -C; cd "$1"; echo made > sem.new && ln sem.new sem.name && rm sem.new && echo more >> sem.name && truncate -s 3 sem.name && cat sem.name && rm sem.name'
+  const BEYOND = [
+    { name: 'a directory', text: 'mkdir "$1/new"' },
+    { name: 'a symbolic link', text: 'ln -s / "$1/new"' },
+    { name: 'a fifo', text: 'mkfifo "$1/new"' },
+    { name: 'a socket', text: bindSocket('"$1/new"') },
+    { name: 'a link to a file elsewhere', text: 'ln "$2/victim" "$1/new"' },
+    {
+      name: 'a file from elsewhere',
+      text: 'perl -e \'rename("$ARGV[1]/victim", "$ARGV[0]/new")\' "$1" "$2"',
+    },
+  ]
+
+  it('segments are made, used and removed when granted, and only then', () => {
+    arrange(identity)
+    expect(run([...confined(), ...script(SEGMENT)], { identity })).toMatchObject({
+      stdout: '',
+      stderr: 'sh: 1: cannot create sem.new: Permission denied\n',
+    })
+    expect(run([...shared(), ...script(SEGMENT)], { identity })).toMatchObject({
+      status: 0,
+      stdout: 'mad',
+      stderr: '',
+    })
+    expect(readdirSync(bench.workspace)).toEqual([])
+  })
+
+  it.each(BEYOND)('$name can be put there in the open', ({ text }) => {
+    arrange(identity)
+    run(script(text), { identity })
+    expect(readdirSync(bench.workspace)).toEqual(['new'])
+  })
+
+  it.each(BEYOND)('$name cannot', ({ text }) => {
+    arrange(identity)
+    run([...shared(), ...script(text)], { identity })
+    expect([readdirSync(bench.workspace), victim()]).toEqual([[], 'old\n'])
+  })
+
+  it('a place that does not exist is skipped; any other trouble is not', () => {
+    expect(run([...confined('--shm', '/dev/no-such'), 'true'], { identity }).status).toBe(0)
+    expect(run([...confined('--shm', '/etc/passwd/x'), 'true'], { identity })).toMatchObject({
+      status: 125,
+      stderr: 'landlock-run: open-grant /etc/passwd/x: Not a directory\n',
+    })
+  })
+})
+
 /** A directory's identity as `--rw-pinned` takes it. */
 function pinOf(path: string): string {
   const { dev, ino } = statSync(path, { bigint: true })

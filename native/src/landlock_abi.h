@@ -47,6 +47,7 @@ constexpr uint8_t kNoGrant = 0;
 constexpr uint8_t kReadGrant = 1u << 0;
 constexpr uint8_t kWriteGrant = 1u << 1;
 constexpr uint8_t kDeviceGrant = 1u << 2;
+constexpr uint8_t kSharedMemoryGrant = 1u << 3;  // what shm_open(3), sem_open(3) and their unlinking use
 
 // A rule on a file accepts only rights that mean something for a file; the others make it EINVAL.
 enum class Target : uint8_t { AnyFile, DirectoryOnly };
@@ -65,21 +66,21 @@ struct AccessRight {
 // writable directory would reach a whole disk past every other rule.
 constexpr AccessRight kAccessRights[] = {
     {1ull << 0, "execute", 1, "5.13", Target::AnyFile, kReadGrant | kWriteGrant},
-    {1ull << 1, "write_file", 1, "5.13", Target::AnyFile, kWriteGrant | kDeviceGrant},
-    {1ull << 2, "read_file", 1, "5.13", Target::AnyFile, kReadGrant | kWriteGrant | kDeviceGrant},
+    {1ull << 1, "write_file", 1, "5.13", Target::AnyFile, kWriteGrant | kDeviceGrant | kSharedMemoryGrant},
+    {1ull << 2, "read_file", 1, "5.13", Target::AnyFile, kReadGrant | kWriteGrant | kDeviceGrant | kSharedMemoryGrant},
     {1ull << 3, "read_dir", 1, "5.13", Target::DirectoryOnly, kReadGrant | kWriteGrant},
     {1ull << 4, "remove_dir", 1, "5.13", Target::DirectoryOnly, kWriteGrant},
-    {1ull << 5, "remove_file", 1, "5.13", Target::DirectoryOnly, kWriteGrant},
+    {1ull << 5, "remove_file", 1, "5.13", Target::DirectoryOnly, kWriteGrant | kSharedMemoryGrant},
     {1ull << 6, "make_char", 1, "5.13", Target::DirectoryOnly, kNoGrant},
     {1ull << 7, "make_dir", 1, "5.13", Target::DirectoryOnly, kWriteGrant},
-    {1ull << 8, "make_reg", 1, "5.13", Target::DirectoryOnly, kWriteGrant},
+    {1ull << 8, "make_reg", 1, "5.13", Target::DirectoryOnly, kWriteGrant | kSharedMemoryGrant},
     {1ull << 9, "make_sock", 1, "5.13", Target::DirectoryOnly, kWriteGrant},
     {1ull << 10, "make_fifo", 1, "5.13", Target::DirectoryOnly, kWriteGrant},
     {1ull << 11, "make_block", 1, "5.13", Target::DirectoryOnly, kNoGrant},
     {1ull << 12, "make_sym", 1, "5.13", Target::DirectoryOnly, kWriteGrant},
     // Unhandled (ABI 1), linking and renaming across directories is denied everywhere.
     {1ull << 13, "refer", 2, "5.19", Target::DirectoryOnly, kWriteGrant},
-    {1ull << 14, "truncate", 3, "6.2", Target::AnyFile, kWriteGrant | kDeviceGrant},
+    {1ull << 14, "truncate", 3, "6.2", Target::AnyFile, kWriteGrant | kDeviceGrant | kSharedMemoryGrant},
     {1ull << 15, "ioctl_dev", 5, "6.10", Target::AnyFile, kDeviceGrant},
 };
 

@@ -30,6 +30,8 @@ uint8_t grantBit(GrantKind kind) {
     case GrantKind::Device:
     case GrantKind::Stream:
       return kDeviceGrant;
+    case GrantKind::SharedMemory:
+      return kSharedMemoryGrant;
   }
   return kNoGrant;
 }
@@ -41,6 +43,10 @@ uint64_t grantedRights(int abi, GrantKind kind, bool directory) {
     if (right.abi <= abi && applies && (right.grants & grantBit(kind)) != 0) rights |= right.bit;
   }
   return rights;
+}
+
+bool mayBeMissing(GrantKind kind) {
+  return kind == GrantKind::Device || kind == GrantKind::SharedMemory || kind == GrantKind::Stream;
 }
 
 Failure openPinned(const Grant& grant, UniqueFd* opened) {
@@ -81,8 +87,7 @@ Failure openGrant(const Grant& grant, UniqueFd* opened) {
   if (grant.kind == GrantKind::PinnedReadWrite) return openPinned(grant, opened);
   UniqueFd fd(open(grant.path, O_PATH | O_CLOEXEC));
   if (!fd.valid()) {
-    const bool mayBeMissing = grant.kind == GrantKind::Device || grant.kind == GrantKind::Stream;
-    return mayBeMissing && errno == ENOENT ? success() : failedNow("open-grant", grant.path);
+    return mayBeMissing(grant.kind) && errno == ENOENT ? success() : failedNow("open-grant", grant.path);
   }
   *opened = static_cast<UniqueFd&&>(fd);
   return success();

@@ -24,6 +24,7 @@ enum class GrantKind : uint8_t {
   ReadWrite,        // ReadOnly and every other right but device nodes and device ioctls
   PinnedReadWrite,  // ReadWrite, on one certain directory
   Device,           // read, write, truncate and ioctl; skipped when the path does not exist
+  SharedMemory,     // make, use and remove plain files in a directory; skipped when it does not exist
   Stream,           // Device, on one of our own descriptors; skipped when it cannot be the subject of a rule
 };
 
@@ -39,7 +40,7 @@ struct Grants {
   size_t count;
 };
 
-// Opens what a grant names, without reading it. The descriptor stays invalid for a device that does not exist.
+// Opens what a grant names, without reading it. The descriptor stays invalid for what may be missing and is.
 // Step `pin` for a pinned grant: ESTALE when another directory lies at the path, ELOOP for a symbolic link, ENOTDIR for
 // anything else. Step `open-grant` for the others.
 Failure openGrant(const Grant& grant, UniqueFd* opened);

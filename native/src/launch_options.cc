@@ -19,6 +19,7 @@ const char kHelp[] =
     "  --rw PATH                     and write, except device nodes and device ioctls\n"
     "  --rw-pinned DEV:INO PATH      as --rw, if PATH is the directory with that device and inode\n"
     "  --dev PATH                    read, write and ioctl a device; skipped when it does not exist\n"
+    "  --shm PATH                    make, use and remove plain files in PATH; skipped likewise\n"
     "  --no-landlock                 everything but the Landlock rules\n"
     "  --own-limits                  PROGRAM changes no resource limit of another process\n"
     "  --passive                     only close descriptors, then run PROGRAM\n"
@@ -99,6 +100,7 @@ class Parser {
     if (strcmp(option, "--ro") == 0) return readGrant(option, GrantKind::ReadOnly);
     if (strcmp(option, "--rw") == 0) return readGrant(option, GrantKind::ReadWrite);
     if (strcmp(option, "--dev") == 0) return readGrant(option, GrantKind::Device);
+    if (strcmp(option, "--shm") == 0) return readGrant(option, GrantKind::SharedMemory);
     if (strcmp(option, "--rw-pinned") == 0) return readPinned(option);
     if (strcmp(option, "--setenv") == 0) return readVariable(option);
     if (strcmp(option, "--status-fd") == 0) return readStatusFd(option);

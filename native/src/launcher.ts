@@ -20,6 +20,7 @@ export const LAUNCHER_OPTIONS = {
   readWrite: '--rw',
   readWritePinned: '--rw-pinned',
   device: '--dev',
+  sharedMemory: '--shm',
   setEnv: '--setenv',
   statusFd: '--status-fd',
   end: '--',
