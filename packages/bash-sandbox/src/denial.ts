@@ -6,7 +6,7 @@
 import { isAbsolute, normalize, resolve } from 'node:path'
 import type { BashDenial } from 'dsh-bash'
 import type { EndedCommand } from 'dsh-bash-local'
-import { deepestRoot, type ConfinedArgv } from 'dsh-sandbox'
+import { deepestRoot, SHARED_MEMORY, type ConfinedArgv } from 'dsh-sandbox'
 import type { PathFacts } from './path-facts.ts'
 
 export interface DenialFacts extends PathFacts {
@@ -121,7 +121,7 @@ function isOpened(path: string, { writableRoots = [], visibleRoots = [] }: Confi
 const lengthOf = (root: string | undefined) => root?.length ?? 0
 
 /** Where programs put temporary files unless they are told of another place. */
-const SHARED_TEMPS = ['/tmp', '/var/tmp', '/dev/shm']
+const SHARED_TEMPS = ['/tmp', '/var/tmp', SHARED_MEMORY]
 
 /** Under a name of its own, or in the place of the host's. */
 function hasPrivateTemp({ tempDir, maskedRoots = [] }: ConfinedArgv): boolean {

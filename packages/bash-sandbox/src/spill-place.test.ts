@@ -30,6 +30,7 @@ it('spilled output lies in nothing that is open for writing, named through a lin
   expect(refused(join(root, 'door', 'spill'))).toBe('root-holds-private-state')
   expect(refused(root, { workspaceRoot: '/srv', writableRoots: [root] })).toBe('root-holds-private-state')
   expect(refused('/tmp', { mode: 'read-only', tmp: 'host' })).toBe('root-holds-private-state')
+  expect(refused('/dev/shm/spill', { mode: 'read-only' })).toBe('root-holds-private-state')
 })
 
 it('beside it, and in a workspace that is only read, it may', () => {

@@ -1,6 +1,6 @@
 /** Refuses a policy under which a command could write what the executor keeps for its caller. */
 
-import { deepestRoot, SandboxPolicyError, type SandboxPolicy } from 'dsh-sandbox'
+import { deepestRoot, SandboxPolicyError, SHARED_MEMORY, type SandboxPolicy } from 'dsh-sandbox'
 import { hostPaths } from './path-facts.ts'
 
 /** @throws {SandboxPolicyError} a root that the policy opens holds `spillParent`. */
@@ -18,5 +18,5 @@ export function assertSpillClosed(spillParent: string, policy: SandboxPolicy): v
 
 function openedRoots({ mode, workspaceRoot, writableRoots = [], tmp }: SandboxPolicy): readonly string[] {
   const roots = mode === 'workspace-write' ? [workspaceRoot, ...writableRoots] : []
-  return tmp === 'host' ? [...roots, '/tmp'] : roots
+  return [...roots, ...(tmp === 'host' ? ['/tmp'] : []), SHARED_MEMORY]
 }

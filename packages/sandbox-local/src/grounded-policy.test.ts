@@ -169,6 +169,14 @@ describe('what no writable root may hold', () => {
     expect(writablePaths(readOnly(state))).toEqual([])
   })
 
+  it('and nothing that is guarded lies in shared memory, which a backend may have to open in every mode', () => {
+    const inShared = { path: '/dev/shm/state', what: 'private state', below: 'closed' } as const
+    const guarded: readonly GuardedDirectory[] = [{ ...inShared, rule: 'root-holds-private-state' }]
+    ground = { ...ground, guarded }
+    const { rule, subject } = refusal(readOnly(ws))
+    expect([rule, subject]).toEqual(['root-holds-private-state', '/dev/shm'])
+  })
+
   it("private state below the host's /tmp, once that is opened", () => {
     const inTmp: GuardedDirectory = {
       path: '/tmp/state',

@@ -7,6 +7,7 @@ import { realpathSync } from 'node:fs'
 import {
   isWithin,
   SANDBOX_MODES,
+  SHARED_MEMORY,
   SandboxPolicyError,
   type ConfinedSandboxMode,
   type SandboxPolicy,
@@ -52,7 +53,8 @@ export function groundPolicy(policy: SandboxPolicy, ground: PolicyGround): Groun
   assertEnforceable(policy)
   const workspace = checkedRoot(policy.workspaceRoot, ground.pins)
   const writable = writableRoots(policy, workspace, ground.pins)
-  for (const root of writable) assertHoldsNothingGuarded(root, ground.guarded)
+  for (const { path } of writable) assertHoldsNothingGuarded(path, ground.guarded)
+  assertHoldsNothingGuarded(SHARED_MEMORY, ground.guarded)
   return {
     mode: policy.mode,
     workspace,
@@ -122,14 +124,14 @@ function checkedRoot(spelled: string, pins: RootPins): PinnedRoot {
   return root
 }
 
-function assertHoldsNothingGuarded(root: PinnedRoot, guarded: readonly GuardedDirectory[]): void {
+function assertHoldsNothingGuarded(root: string, guarded: readonly GuardedDirectory[]): void {
   for (const { path, what, rule, below } of guarded) {
-    const holds = isWithin(root.path, path)
-    if (!holds && !(below === 'closed' && isWithin(path, root.path))) continue
+    const holds = isWithin(root, path)
+    if (!holds && !(below === 'closed' && isWithin(path, root))) continue
     throw new SandboxPolicyError(
       rule,
-      root.path,
-      `writable root ${root.path} ${holds ? 'holds' : 'lies in'} ${what} (${path}), which a confined command must not ` +
+      root,
+      `writable root ${root} ${holds ? 'holds' : 'lies in'} ${what} (${path}), which a confined command must not ` +
         'write; nothing was run. Choose a project directory that does not.',
     )
   }

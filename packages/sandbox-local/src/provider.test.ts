@@ -281,6 +281,14 @@ describe('confine', () => {
     expect(() => provider.confine(['true'], policy({ requires: ['write'] }))).toThrow(SandboxPolicyError)
   })
 
+  it("names shared memory as open where it is the host's", async ({ skip }) => {
+    skipWithout(skip, 'landlock')
+    make({ backend: 'landlock' })
+    await provider.ready()
+    const confined = provider.confine(['true'], policy({ mode: 'read-only' }))
+    expect(confined.writableRoots).toEqual([confined.tempDir, '/dev/shm'])
+  })
+
   it('refuses a runner that the command could write, by its path', async ({ skip }) => {
     skipWithout(skip, 'bwrap')
     const config = loggingRunner(CONFINES)

@@ -5,6 +5,7 @@ import {
   isWithin,
   SandboxPolicyError,
   SandboxUnavailableError,
+  SHARED_MEMORY,
   type ConfinedArgv,
   type ConfinementChannel,
   type RunnerFailureRule,
@@ -213,7 +214,7 @@ class LocalProvider implements LocalSandboxProvider {
     argv: readonly string[],
     channel: ConfinementChannel | undefined,
   ): ConfinedArgv {
-    const { tempDir, scratch, maskedRoots, visibleRoots } = view(policy)
+    const { tempDir, scratch, shared = [], maskedRoots, visibleRoots } = view(policy)
     const { enforcement, effects } = states(policy.mode)
     const writable = policy.writable.map(({ path }) => path)
     return {
@@ -223,7 +224,7 @@ class LocalProvider implements LocalSandboxProvider {
       runnerFailureRules: RUNNER_FAILURES[backend](this.config),
       backend,
       ...(effects === undefined ? {} : { effects }),
-      writableRoots: [...writable, tempDir, ...scratch],
+      writableRoots: [...writable, tempDir, ...scratch, ...shared],
       maskedRoots,
       visibleRoots: [...visibleRoots, ...writable],
       tempDir,
@@ -268,7 +269,10 @@ class LocalProvider implements LocalSandboxProvider {
       owners: new Set([0, ...(uid === undefined ? [] : [uid])]),
       groups: new Set([0, ...(gid === undefined ? [] : [gid])]),
       // Programs are judged by their canonical path, so roots are compared by theirs.
-      untrustedRoots: (this.config.untrustedRoots ?? workingDirectory()).map(canonicalPath),
+      untrustedRoots: [
+        ...(this.config.untrustedRoots ?? workingDirectory()).map(canonicalPath),
+        SHARED_MEMORY,
+      ],
     }
   }
 }

@@ -11,6 +11,8 @@ export interface View {
   readonly tempDir: string
   /** Directories inside that can be written beside it and are gone with the call. */
   readonly scratch: readonly string[]
+  /** Directories of the host, open to its programs too, in which a command makes and removes files. Absent: none. */
+  readonly shared?: readonly string[]
   /** Host directories replaced by others inside. */
   readonly maskedRoots: readonly string[]
   /** Host directories shown although a masked root holds them. */

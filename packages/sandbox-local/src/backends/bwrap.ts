@@ -170,7 +170,7 @@ function innerLaunch(policy: GroundedPolicy): InnerLaunch {
   const { tempDir, scratch } = bwrapView(policy)
   const writable = [tempDir, ...scratch, '/dev']
   return {
-    grants: { readable: ['/'], pinned: policy.writable, writable, devices: ['/dev'] },
+    grants: { readable: ['/'], pinned: policy.writable, writable, devices: ['/dev'], shared: [] },
     environment: {},
     supervision: 'pid-namespace',
   }

@@ -5,9 +5,8 @@ import { landlockBackend, landlockView } from './landlock.ts'
 const TEMP = '/var/tmp/state/sessions/tmp-1'
 const BACKEND = landlockBackend({ path: '/var/tmp/state/bin/launcher', landlockAbi: 7 })
 const COMMAND = ['bash', '-c', 'true']
-const DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom', '/dev/tty'].flatMap(
-  (path) => ['--dev', path],
-)
+const NODES = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'ptmx', 'pts']
+const DEVICES = [...NODES.flatMap((name) => ['--dev', `/dev/${name}`]), '--shm', '/dev/shm']
 
 const SUPERVISED = ['--supervise', '--guard', '--own-limits']
 
@@ -87,6 +86,7 @@ it('is partial, hides nothing, and reports', () => {
   expect(landlockView(workspaceWrite)).toEqual({
     tempDir: TEMP,
     scratch: [],
+    shared: ['/dev/shm'],
     maskedRoots: [],
     visibleRoots: [],
   })

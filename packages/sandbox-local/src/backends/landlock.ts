@@ -1,13 +1,15 @@
 /**
  * Landlock alone: the launcher restricts itself and becomes the command. No right covers metadata (chmod, chown, utime,
  * xattr) up to ABI 11, so enforcement is partial. `/tmp` is the host's and closed; TMPDIR names the session's temp.
+ * Terminals and shared memory are the host's and open, since programs find them by fixed names and no rule can tell
+ * those of a command from those of others.
  */
 
-import type { ConfinedSandboxMode } from 'dsh-sandbox'
+import { SHARED_MEMORY, type ConfinedSandboxMode } from 'dsh-sandbox'
 import { statementOf } from '../effects.ts'
 import type { GroundedPolicy } from '../grounded-policy.ts'
 import type { Backend, View } from './backend.ts'
-import { innerArgv, PLAIN_DEVICES, type InnerLaunch, type Launcher } from './launcher.ts'
+import { innerArgv, PLAIN_DEVICES, TERMINAL_DEVICES, type InnerLaunch, type Launcher } from './launcher.ts'
 import { tempEnvironment } from './temp-environment.ts'
 
 /** Until the launcher's filter closes metadata in `read-only` mode, no mode has it closed. */
@@ -51,7 +53,13 @@ export function landlockBackend(launcher: Launcher): Backend {
 function innerLaunch(policy: GroundedPolicy): InnerLaunch {
   const writable = policy.tmp === 'private' ? [policy.temp] : []
   return {
-    grants: { readable: ['/'], pinned: policy.writable, writable, devices: PLAIN_DEVICES },
+    grants: {
+      readable: ['/'],
+      pinned: policy.writable,
+      writable,
+      devices: [...PLAIN_DEVICES, ...TERMINAL_DEVICES],
+      shared: [SHARED_MEMORY],
+    },
     environment: tempEnvironment(landlockView(policy).tempDir),
     supervision: 'guard',
   }
@@ -61,6 +69,7 @@ export function landlockView(policy: GroundedPolicy): View {
   return {
     tempDir: policy.tmp === 'host' ? '/tmp' : policy.temp,
     scratch: [],
+    shared: [SHARED_MEMORY],
     maskedRoots: [],
     visibleRoots: [],
   }

@@ -20,6 +20,8 @@ export interface Grants {
   readonly writable: readonly string[]
   readonly pinned: readonly PinnedRoot[]
   readonly devices: readonly string[]
+  /** Directories in which plain files are made, used and removed. */
+  readonly shared: readonly string[]
 }
 
 /** Devices that harmless programs open for writing. */
@@ -31,6 +33,12 @@ export const PLAIN_DEVICES = [
   '/dev/urandom',
   '/dev/tty',
 ] as const
+
+/**
+ * What a terminal of the command's own takes (openpty(3), script(1)): the multiplexer, and the directory in which the
+ * kernel then makes the terminal. Its name is not known beforehand, so the directory is granted with all that is in it.
+ */
+export const TERMINAL_DEVICES = ['/dev/ptmx', '/dev/pts'] as const
 
 /** What the front of another runner does beside closing descriptors. */
 export interface FrontLaunch {
@@ -95,6 +103,7 @@ function grantFlags(grants: Grants): readonly string[] {
     ...grants.pinned.flatMap(({ dev, ino, path }) => [OPTION.readWritePinned, `${dev}:${ino}`, path]),
     ...grants.writable.flatMap((path) => [OPTION.readWrite, path]),
     ...grants.devices.flatMap((path) => [OPTION.device, path]),
+    ...grants.shared.flatMap((path) => [OPTION.sharedMemory, path]),
   ]
 }
 
