@@ -34,6 +34,12 @@ export const NEEDS = [
   'gcc',
   'unshare',
   'ipcmk',
+  'script',
+  'flock',
+  'ssh-keygen',
+  'npm',
+  'terminals',
+  'shared-memory',
   'x86-64',
   'sys-admin',
   'mknod',
@@ -49,10 +55,10 @@ export type Need = (typeof NEEDS)[number]
 
 /**
  * A place in a case's world, then a relative path. `scratch` holds `ws` and `outside`; `leak` is the folder behind
- * descriptor 17; `victim` is the victim's folder in /proc; `home` is the home of whoever runs the corpus. In scripts and
- * texts the places are `$WS`, `$OUTSIDE`, `$LEAK` and `$CANARY`.
+ * descriptor 17; `victim` is the victim's folder in /proc; `shm` is the case's folder in /dev/shm; `home` is the home of
+ * whoever runs the corpus. In scripts and texts the places are `$WS`, `$OUTSIDE`, `$LEAK`, `$CANARY` and `$SHM`.
  */
-const place = z.string().regex(/^(ws|outside|scratch|leak|canary|temp|victim|home)(\/.+)?$/)
+const place = z.string().regex(/^(ws|outside|scratch|leak|canary|temp|victim|shm|home)(\/.+)?$/)
 
 const paths = z.array(place)
 const texts = z.record(place, z.string())
@@ -81,6 +87,10 @@ const arrangement = z.strictObject({
   queue: z.boolean().optional(),
   /** A folder of the case's own in the host's /tmp, `$CANARY`. */
   canary: z.boolean().optional(),
+  /** A folder of the case's own in the host's /dev/shm, `$SHM`, made before everything else. */
+  shm: z.boolean().optional(),
+  /** A terminal of the same user outside the sandbox, `$TERMINAL`, with `secret` typed and unread. */
+  terminal: z.boolean().optional(),
 })
 
 /** What a world looks like. Every member is checked for exact equality; absent members say nothing. */
@@ -101,6 +111,8 @@ const scene = z.strictObject({
   /** The victim's resource limits, against those it began with. */
   victimLimits: z.enum(['unchanged', 'changed']).optional(),
   queue: z.enum(['there', 'gone']).optional(),
+  /** What the terminal was sent to show, and what is typed there and unread. */
+  terminal: z.strictObject({ shown: z.string(), typed: z.string() }).optional(),
 })
 
 /** What the command itself leaves: its end and its words. */

@@ -93,7 +93,7 @@ async function inWorld(
   bench: Bench,
   look: (world: World) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
-  const world = makeWorld(testCase.arrange ?? {}, bench.leak)
+  const world = await makeWorld(testCase.arrange ?? {}, bench.leak)
   const restore = setHarnessEnv(world, testCase.harnessEnv ?? {})
   try {
     return await look(world)

@@ -69,6 +69,17 @@ function each<Value>(
   )
 }
 
+async function terminalDifferences(
+  world: World,
+  { shown, typed }: NonNullable<Scene['terminal']>,
+): Promise<Differences> {
+  const found = await world.terminal?.look()
+  return [
+    ...unequal('shown on the terminal', shown, found?.shown),
+    ...unequal('typed and unread', typed, found?.typed),
+  ]
+}
+
 /** Where the files and processes of `world` differ from `scene`. */
 export async function worldDifferences(world: World, scene: Scene): Promise<Differences> {
   const ofStats = (fact: (stats: Stats) => unknown) => (path: string) => {
@@ -113,6 +124,7 @@ export async function worldDifferences(world: World, scene: Scene): Promise<Diff
       ? []
       : unequal("the victim's limits", scene.victimLimits, world.victim?.limits())),
     ...(scene.queue === undefined ? [] : unequal('queue', scene.queue, world.queue?.state())),
+    ...(scene.terminal === undefined ? [] : await terminalDifferences(world, scene.terminal)),
   ]
 }
 

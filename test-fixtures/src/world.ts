@@ -1,6 +1,6 @@
 /**
- * A case's world: a scratch tree, and where asked a victim process and a canary folder in /tmp. In: an arrangement. Out:
- * paths and the variables that name them. Everything that is made here is removed by {@link removeWorld}.
+ * A case's world: a scratch tree, and where asked a victim process, a terminal, a canary folder in /tmp and the like. In:
+ * an arrangement. Out: paths and the variables that name them. Everything that is made here is removed by {@link removeWorld}.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -23,6 +23,7 @@ import type { Act, Arrangement } from './corpus.ts'
 import { startVictim, type Victim } from './victim.ts'
 import { emptyLeak } from './leak.ts'
 import { makeQueue, type Queue } from './queue.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
 
 /** One case's scratch. All paths are absolute and canonical. */
 export interface World {
@@ -36,6 +37,8 @@ export interface World {
   readonly canary: string | undefined
   readonly victim: Victim | undefined
   readonly queue: Queue | undefined
+  readonly shm: string | undefined
+  readonly terminal: Terminal | undefined
 }
 
 const SCRATCH_PARENT = { 'var-tmp': () => '/var/tmp', tmp: () => '/tmp', home: homedir } as const
@@ -59,7 +62,8 @@ function anchor(world: World, head: string): string {
     case 'home':
       return homedir()
     case 'canary':
-      return arranged(world.canary, head)
+    case 'shm':
+      return arranged(world[head], head)
     case 'victim':
       return `/proc/${arranged(world.victim, head).pid}`
     default:
@@ -81,6 +85,8 @@ export function worldVariables(world: World): Record<string, string> {
     ...(world.canary === undefined ? {} : { CANARY: world.canary }),
     ...(world.victim === undefined ? {} : { VICTIM_PID: String(world.victim.pid) }),
     ...(world.queue === undefined ? {} : { QUEUE_ID: String(world.queue.id) }),
+    ...(world.shm === undefined ? {} : { SHM: world.shm }),
+    ...(world.terminal === undefined ? {} : { TERMINAL: world.terminal.path }),
   }
 }
 
@@ -91,7 +97,7 @@ export function expandPlaces(world: World, text: string): string {
 }
 
 /** Makes a world. `leak` is the folder behind the leaked descriptors, emptied for this case; absent: nothing leaks. */
-export function makeWorld(arrange: Arrangement, leak?: string): World {
+export async function makeWorld(arrange: Arrangement, leak?: string): Promise<World> {
   const parent = realpathSync(SCRATCH_PARENT[arrange.under ?? 'var-tmp']())
   const scratch = mkdtempSync(join(parent, 'dsh-corpus-'))
   chmodSync(scratch, 0o755)
@@ -104,6 +110,8 @@ export function makeWorld(arrange: Arrangement, leak?: string): World {
     canary: arrange.canary === true ? mkdtempSync('/tmp/dsh-canary-') : undefined,
     victim: arrange.victim === true ? startVictim() : undefined,
     queue: arrange.queue === true ? makeQueue() : undefined,
+    shm: arrange.shm === true ? mkdtempSync('/dev/shm/dsh-corpus-') : undefined,
+    terminal: arrange.terminal === true ? await openTerminal() : undefined,
   }
   for (const folder of [world.ws, world.outside, world.temp]) mkdirSync(folder)
   if (leak !== undefined) emptyLeak(leak)
@@ -146,11 +154,12 @@ export function actIn(world: World, act: Act): void {
   else rmSync(pathIn(world, act.remove), { recursive: true })
 }
 
-/** Ends the victim and the queue, and removes every file of the world. */
+/** Ends the victim, the queue and the terminal, and removes every file of the world. */
 export async function removeWorld(world: World): Promise<void> {
   await world.victim?.end()
   world.queue?.end()
-  for (const folder of [world.scratch, world.canary]) if (folder !== undefined) removeTree(folder)
+  await world.terminal?.end()
+  for (const folder of [world.scratch, world.canary, world.shm]) if (folder !== undefined) removeTree(folder)
 }
 
 /** A folder that was closed to its own owner keeps what is in it; what Node's rmSync makes of that differs by version. */
