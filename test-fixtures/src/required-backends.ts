@@ -18,7 +18,7 @@ export async function backendFault(backend: CorpusBackend): Promise<string | und
   const provider = createLocalSandboxProvider({ backend: choice })
   try {
     const report = (await provider.diagnose()).find((one) => one.backend === choice)
-    if (backend === 'bwrap' && report?.enforcement?.['read-only'] === 'partial')
+    if (backend === 'bwrap' && report?.note?.startsWith('without the launcher') === true)
       return 'bwrap is here without the launcher, which is bwrap-alone'
     if (report?.usable === true) return undefined
     const { step, detail, fix } = report?.failure ?? {

@@ -289,6 +289,13 @@ describe('the argv', () => {
     ])
   })
 
+  it('is full only with Landlock underneath: mounts do not govern pipes and whiteouts', () => {
+    const enforcement = (launcher: Launcher | undefined) => bwrapBackend(BWRAP, launcher, USER).states('read-only').enforcement
+    expect(enforcement({ ...LAUNCHER, landlockAbi: 1 })).toBe('full')
+    expect(enforcement({ ...LAUNCHER, landlockAbi: undefined })).toBe('partial')
+    expect(enforcement(undefined)).toBe('partial')
+  })
+
   it('without a launcher, a privileged bash closes descriptors and becomes the command', () => {
     const backend = bwrapBackend(BWRAP, undefined, USER)
     const argv = backend.wrap(command, policy('/srv/ws'), { statusFd: 3 })

@@ -37,7 +37,8 @@ export const BWRAP_FAILURE: RunnerFailureRule = {
 
 /**
  * bubblewrap at `path`. Without a launcher, bash closes descriptors inside and no Landlock lies underneath. Two doors stay
- * open then: a host mount that is made later, and a standard stream that is a file or directory of the host's.
+ * open then: a host mount that is made later, and a standard stream that is a file or directory of the host's. With no Landlock
+ * underneath, for whatever reason, mounts stop neither a write to a pipe of the host's nor an overlay whiteout.
  */
 export function bwrapBackend(path: string, launcher: Launcher | undefined, host: HostFacts): Backend {
   return {
