@@ -5,12 +5,15 @@ import type { CorpusBackend, CorpusUser } from './corpus.ts'
 import { makeProvider, type ProviderName } from './leaky-providers.ts'
 import type { Bench } from './run-case.ts'
 import { inNewSession } from './shared-provider.ts'
+import { type KernelName, releaseOf } from './simulated-kernels.ts'
 
 export interface BenchOptions {
   readonly backend: CorpusBackend
   readonly user: CorpusUser
   readonly provider: ProviderName
   readonly leak: string
+  /** The kernel that this process is made to see; undefined: the running one. */
+  readonly kernel: KernelName | undefined
 }
 
 /** Milliseconds between TERM and KILL: short, since no case depends on a long grace. */
@@ -28,6 +31,7 @@ export async function withCorpusBench<Result>(
       backend: options.backend,
       user: options.user,
       leak: options.leak,
+      kernelRelease: options.kernel === undefined ? undefined : releaseOf(options.kernel),
       makeExecutor: (session) =>
         createSandboxedBash({ ...session, provider: inNewSession(provider), graceMs: GRACE_MS }),
     })

@@ -2,6 +2,7 @@
  * The corpus as a program: one JSON line per case on stdout.
  *
  *     node dist/corpus-main.js --backend bwrap|landlock --case ID|all… [--provider NAME] [--user root|user]
+ *                                [--kernel abi-1|…|abi-7|not-in-the-kernel|off-at-boot|barred-by-a-container]
  *
  * Started by hand it starts itself once more, with the leaked descriptors open; that second process runs the cases, one
  * after the other, since a case may set variables of the whole process. Exits 0 when every case passes or lacks
@@ -23,12 +24,15 @@ import { withCorpusBench } from './corpus-bench.ts'
 import { isProviderName, PROVIDER_NAMES, type ProviderName } from './leaky-providers.ts'
 import { type CaseReport, runCase } from './run-case.ts'
 import { runCorpus } from './run-corpus.ts'
+import { KERNEL_NAMES, type KernelName } from './simulated-kernels.ts'
 
 interface Errand {
   readonly backend: CorpusBackend
   readonly user: CorpusUser
   readonly provider: ProviderName
   readonly cases: readonly CorpusCase[]
+  /** The kernel to pretend; undefined: none. */
+  readonly kernel: KernelName | undefined
   /** Set in the process that runs the cases. */
   readonly leak: string | undefined
 }
@@ -54,6 +58,7 @@ function errandOf(args: readonly string[]): Errand {
       user: { type: 'string', default: currentUser() },
       provider: { type: 'string', default: 'local' },
       case: { type: 'string', multiple: true, default: ['all'] },
+      kernel: { type: 'string' },
       leak: { type: 'string' },
     },
   })
@@ -67,6 +72,7 @@ function errandOf(args: readonly string[]): Errand {
     user,
     provider: values.provider,
     cases: chosenCases(values.case, backend, user),
+    kernel: values.kernel === undefined ? undefined : oneOf('--kernel', KERNEL_NAMES, values.kernel),
     leak: values.leak,
   }
 }
@@ -105,10 +111,10 @@ async function runHere(errand: Errand, leak: string): Promise<boolean> {
 }
 
 async function runInChild(errand: Errand): Promise<boolean> {
-  const { backend, user, provider } = errand
+  const { backend, user, provider, kernel } = errand
   const caseIds = errand.cases.map((one) => one.id)
   const main = fileURLToPath(import.meta.url)
-  const reports = await runCorpus({ main, backend, user, provider, caseIds })
+  const reports = await runCorpus({ main, backend, user, provider, caseIds, kernel })
   reports.forEach(print)
   return !reports.some(isFault)
 }

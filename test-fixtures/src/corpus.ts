@@ -6,6 +6,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { SANDBOX_EFFECTS, SANDBOX_MODES } from 'dsh-sandbox'
 import { z } from 'zod'
+import { kernelIsBefore } from './kernel.ts'
 
 /** The backends that the corpus runs under. `bwrap-alone` is bubblewrap on a host where no launcher was built. */
 export const CORPUS_BACKENDS = ['bwrap', 'bwrap-alone', 'landlock'] as const
@@ -14,6 +15,13 @@ export type CorpusBackend = (typeof CORPUS_BACKENDS)[number]
 /** Those with a launcher, as this checkout has them. */
 export const LAUNCHED_BACKENDS = ['bwrap', 'landlock'] as const satisfies readonly CorpusBackend[]
 export type LaunchedBackend = (typeof LAUNCHED_BACKENDS)[number]
+
+/** @throws {TypeError} no backend with a launcher has this name. */
+export function backendNamed(name: string | undefined): LaunchedBackend {
+  const backend = LAUNCHED_BACKENDS.find((one) => one === name)
+  if (backend === undefined) throw new TypeError(`no such backend: ${name}`)
+  return backend
+}
 
 /** What a provider is asked for, for each of them. */
 export const BACKEND_CHOICE = {
@@ -158,6 +166,9 @@ const step = z.strictObject({
   expect: expectation.optional(),
 })
 
+/** A key of `expectOn`: a backend, a user, or both, and the kernel release before which it holds. */
+const expectationKey = /^(?:(bwrap|bwrap-alone|landlock)(?:\/(root|user))?|root|user)(?: before (\d+\.\d+))?$/
+
 const corpusCase = z
   .strictObject({
     id: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
@@ -200,9 +211,10 @@ const corpusCase = z
     expect: expectation,
     /**
      * Where a backend or a user sees something else: `landlock`, `user`, or `landlock/user`. Members replace. What is said
-     * of `bwrap` holds for `bwrap-alone` as well, which may then say more.
+     * of `bwrap` holds for `bwrap-alone` as well, which may then say more. ` before 5.19` after any of them: on kernels
+     * older than that, beside what the key says without it.
      */
-    expectOn: z.record(z.string(), expectation).optional(),
+    expectOn: z.record(z.string().regex(expectationKey), expectation).optional(),
     attackWorked: attackScene.optional(),
   })
   .refine((value) => (value.script === undefined) !== (value.steps === undefined), 'either script or steps')
@@ -257,10 +269,27 @@ export function appliesTo(testCase: CorpusCase, backend: CorpusBackend, user: Co
   )
 }
 
-/** What to expect of a case under this backend and user. */
-export function expectationOn(testCase: CorpusCase, backend: CorpusBackend, user: CorpusUser): Expectation {
-  const on = testCase.expectOn ?? {}
-  const names = [...new Set([BACKEND_CHOICE[backend], backend])]
-  const more = names.flatMap((name) => [on[name], on[`${name}/${user}`]])
-  return Object.assign({}, testCase.expect, on[user], ...more)
+/** What to expect of a case under this backend and user, on a kernel of this release; absent: the running one. */
+export function expectationOn(
+  testCase: CorpusCase,
+  backend: CorpusBackend,
+  user: CorpusUser,
+  release?: string,
+): Expectation {
+  const backends = [...new Set([BACKEND_CHOICE[backend], backend])]
+  const names = [user, ...backends.flatMap((name) => [name, `${name}/${user}`])]
+  return Object.assign({}, testCase.expect, ...names.flatMap((name) => saidOf(testCase, name, release)))
+}
+
+/** What `expectOn` says under `name`, the more special last. */
+function saidOf(
+  { expectOn = {} }: CorpusCase,
+  name: string,
+  release: string | undefined,
+): readonly (Expectation | undefined)[] {
+  const ofOlder = Object.entries(expectOn).flatMap(([key, more]) => {
+    const [subject, version] = key.split(' before ')
+    return subject === name && version !== undefined && kernelIsBefore(version, release) ? [more] : []
+  })
+  return [expectOn[name], ...ofOlder]
 }

@@ -34,6 +34,8 @@ export interface Bench {
   readonly user: CorpusUser
   /** The folder behind the leaked descriptors; undefined where none are open. */
   readonly leak: string | undefined
+  /** The kernel release that cases go by. Absent: the running kernel's. */
+  readonly kernelRelease?: string | undefined
   /** Makes the executor of one session. */
   readonly makeExecutor: (options: SessionOptions) => Promise<BashExecutor>
 }
@@ -195,10 +197,10 @@ async function finalDifferences(
   world: World,
   ending: Ending | undefined,
 ): Promise<readonly string[]> {
-  const expected = expectationOn(testCase, bench.backend, bench.user)
+  const expected = expectationOn(testCase, bench.backend, bench.user, bench.kernelRelease)
   const { effect, attackWorked } = testCase
   if (effect === undefined || attackWorked === undefined) return differences(world, ending, expected, bench)
-  const mayBe = mayBeOpen(testCase, bench.backend)
+  const mayBe = mayBeOpen(testCase, bench)
   // A provider that makes no statement is held to what is known of its backend.
   const state = ending?.sandbox?.effects?.[effect] ?? (mayBe ? 'open' : 'enforced')
   // An effect is open as soon as one act gets through; this one may be stopped all the same.
@@ -207,9 +209,9 @@ async function finalDifferences(
   return stillThere.map((line) => `"${effect}" is open here, yet: ${line}`)
 }
 
-function mayBeOpen(testCase: CorpusCase, backend: CorpusBackend): boolean {
+function mayBeOpen(testCase: CorpusCase, { backend, kernelRelease }: Bench): boolean {
   const since = testCase.openOn?.[backend] ?? testCase.openOn?.[BACKEND_CHOICE[backend]]
-  return since === 'always' || (since !== undefined && kernelIsBefore(since))
+  return since === 'always' || (since !== undefined && kernelIsBefore(since, kernelRelease))
 }
 
 /** The world first, then the verdict, then the words. */

@@ -12,6 +12,7 @@ import type { CorpusBackend, CorpusUser } from './corpus.ts'
 import { LEAKED_FILE, openLeak } from './leak.ts'
 import type { ProviderName } from './leaky-providers.ts'
 import type { CaseReport } from './run-case.ts'
+import { type KernelName, simulating } from './simulated-kernels.ts'
 
 export interface CorpusRun {
   /** The program: `dist/corpus-main.js`, where the user can read it. */
@@ -20,6 +21,8 @@ export interface CorpusRun {
   readonly user: CorpusUser
   readonly provider: ProviderName
   readonly caseIds: readonly string[]
+  /** The kernel that the program, and all that it starts, sees. Absent: the running one. */
+  readonly kernel?: KernelName | undefined
 }
 
 /** The uid and gid of an ordinary user who owns nothing: `nobody` on most hosts. */
@@ -85,12 +88,14 @@ function giveAway(...paths: readonly string[]): void {
 
 function commandOf(run: CorpusRun, leakFolder: string): readonly string[] {
   const cases = run.caseIds.flatMap((id) => ['--case', id])
-  const { main, backend, user, provider } = run
+  const { main, backend, user, provider, kernel } = run
   return [
+    ...(kernel === undefined ? [] : simulating(kernel)),
     ...(changesUser(run)
       ? ['setpriv', `--reuid=${ORDINARY_ID}`, `--regid=${ORDINARY_ID}`, '--clear-groups']
       : []),
     ...[process.execPath, main, '--backend', backend, '--user', user, '--provider', provider],
+    ...(kernel === undefined ? [] : ['--kernel', kernel]),
     ...['--leak', leakFolder, ...cases],
   ]
 }

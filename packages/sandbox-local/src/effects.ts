@@ -47,6 +47,7 @@ const CLOSED_BY: Readonly<Record<SandboxEffect, Closing>> = {
   'ptrace-host': { mounts: true, landlock: 1 },
   'process-visibility': { mounts: true },
   // Modes speak of files; networks and the sockets of other programs stay as they are.
+  // Programs reached by a name in the file system. Landlock from ABI 1 closes named pipes, but no socket.
   'unix-pathname': {},
   'unix-abstract': { landlock: 6 },
   tcp: {},
