@@ -6,6 +6,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { SANDBOX_EFFECTS } from 'dsh-sandbox'
 import { afterAll, describe, expect, it } from 'vitest'
 import { appliesTo, type CorpusCase, type CorpusUser, type LaunchedBackend, loadCorpus } from './corpus.ts'
 import { type Deployment, deploy } from './deploy.ts'
@@ -13,6 +14,7 @@ import { missingNeeds } from './needs.ts'
 import type { CheckReport } from './provider-main.ts'
 import { PROVIDER_CHECKS } from './provider-conformance.ts'
 import type { Attempt } from './refusal-main.ts'
+import type { ProvedWord } from './self-test-main.ts'
 import { backendFault, isRequired } from './required-backends.ts'
 import type { CaseReport } from './run-case.ts'
 import { ORDINARY_ID, runCorpus } from './run-corpus.ts'
@@ -202,6 +204,31 @@ describe.skipIf(!canSimulateKernels() && !isRequired('landlock'))(
         expect(reports).toEqual(EVERY_CHECK)
       },
     )
+  },
+)
+
+/** Each word of a backend on a kernel, tried in both directions by the provider's own self-test. */
+describe.skipIf(!canSimulateKernels() && !isRequired('landlock'))(
+  'what is said',
+  { concurrent: true },
+  () => {
+    const statements = [
+      ...LANDLOCK_KERNELS.flatMap((kernel) =>
+        users.map((user) => ({ backend: 'landlock', kernel, user }) as const),
+      ),
+      ...users.map((user) => ({ backend: 'bwrap', kernel: NO_LANDLOCK, user }) as const),
+      ...users.map((user) => ({ backend: 'bwrap', kernel: 'abi-5', user }) as const),
+    ]
+
+    it.for(statements)('of $backend holds, kernel: $kernel, as $user', async (statement, { skip }) => {
+      const { backend } = statement
+      skip(faults[backend] !== undefined && !isRequired(backend), faults[backend])
+      const words = await reportsFrom<ProvedWord>('self-test-main.js', statement)
+      expect(words.length).toBe(2 * SANDBOX_EFFECTS.length)
+      // An ordinary user may find no device but those that every command gets.
+      const excused = (one: ProvedWord) => one.effect === 'device-ioctl' && one.proof === 'unproved'
+      expect(words.filter((one) => one.proof !== 'proved' && !excused(one))).toEqual([])
+    })
   },
 )
 

@@ -106,6 +106,7 @@ describe('the corpus', () => {
     const areas = [...new Set(loadCorpus().map(({ area }) => area))]
     expect(areas.toSorted()).toEqual([
       'descriptors',
+      'devices',
       'environment',
       'exits',
       'metadata',

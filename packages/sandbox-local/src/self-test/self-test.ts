@@ -131,7 +131,7 @@ async function observe(
   const confined = await run((argv) => backend.wrap(argv, policy, undefined), attempts, arena)
   return attempts.flatMap(({ direction, attempt: { act, effect, subject } }, index) => {
     // What is masked is not the thing outside any more, so no word is about it.
-    const masked = direction === 'outside' && isMasked(subject, maskedRoots, visibleRoots)
+    const masked = !isWithin(inside, subject) && isMasked(subject, maskedRoots, visibleRoots)
     const worksInTheOpen = open[index] ?? false
     return masked ? [] : [{ effect, act, direction, worksInTheOpen, worksConfined: confined[index] ?? false }]
   })
