@@ -235,11 +235,12 @@ describe.each(IDENTITIES)('devices, as $name', (identity) => {
   })
 })
 
+/** What sem_open(3), shm_open(3) and their unlinking do, as strace(1) shows it for glibc 2.36. */
+const SEGMENT =
+  'set -C; cd "$1"; echo made > sem.new && ln sem.new sem.name && rm sem.new && echo more >> sem.name && truncate -s 3 sem.name && cat sem.name && rm sem.name'
+
 describe.each(IDENTITIES)('shared memory, as $name', (identity) => {
   const shared = () => confined('--shm', bench.workspace)
-  /** What sem_open(3), shm_open(3) and their unlinking do, as strace(1) shows it for glibc 2.36. */
-  const SEGMENT =
-    'set -C; cd "$1"; echo made > sem.new && ln sem.new sem.name && rm sem.new && echo more >> sem.name && truncate -s 3 sem.name && cat sem.name && rm sem.name'
   const BEYOND = [
     { name: 'a directory', text: 'mkdir "$1/new"' },
     { name: 'a symbolic link', text: 'ln -s / "$1/new"' },
@@ -425,6 +426,15 @@ describe('other kernels', () => {
   const SIMULATED = [...[1, 2, 3, 4, 5, 6, 7].filter((abi) => abi <= ABI), FUTURE_ABI]
 
   describe.each(IDENTITIES)('as $name', (identity) => {
+    it.each(SIMULATED)('ABI %i: a segment in shared memory, and nothing but files', (abi) => {
+      arrange(identity)
+      const simulated = [bench.faultRun, '--landlock-abi', String(abi), '--']
+      const text = `${SEGMENT}; mkdir "$1/dir"`
+      const argv = [...simulated, ...confined('--shm', bench.workspace), ...script(text)]
+      expect(run(argv, { identity }).stdout).toBe('mad')
+      expect(readdirSync(bench.workspace)).toEqual([])
+    })
+
     it.each(SIMULATED)('ABI %i starts, allows inside, denies outside', (abi) => {
       arrange(identity)
       const simulated = [bench.faultRun, '--landlock-abi', String(abi), '--']

@@ -20,9 +20,10 @@ function filtersMetadata(_mode: ConfinedSandboxMode): boolean {
 /** From this ABI on a command cannot signal what is outside (LANDLOCK_SCOPE_SIGNAL). Source: landlock(7). */
 const SCOPES_SIGNALS_ABI = 6
 
-/** What Landlock alone leaves open, and the first ABI that closes it; undefined: none does. Source: landlock(7). */
+/** What is open under Landlock alone, granted or ungovernable, and the first ABI that closes it; undefined: none does. Source: landlock(7). */
 const LANDLOCK_GAPS: readonly (readonly [closedBy: number | undefined, gap: string])[] = [
   [undefined, 'metadata (chmod, chown, utime, xattr)'],
+  [undefined, 'terminals of this user and files in /dev/shm'],
   [3, 'truncating files'],
   [SCOPES_SIGNALS_ABI, 'signals to other processes of this user'],
 ]
