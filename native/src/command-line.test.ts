@@ -55,8 +55,8 @@ describe('usage', () => {
       says: '--passive confines nothing, so it takes no grants',
     },
     {
-      args: ['--passive', '--own-limits', '--', 'true'],
-      says: '--passive confines nothing, so it takes no --own-limits',
+      args: ['--passive', '--deny', 'metadata', '--', 'true'],
+      says: '--passive confines nothing, so it takes no --deny',
     },
   ])('$args is refused', ({ args, says }) => {
     expect(run([bench.launcher, ...args])).toEqual({

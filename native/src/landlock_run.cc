@@ -85,7 +85,7 @@ Failure confine(const LaunchOptions& options) {
   if (options.passive) return success();
   if (Failure failure = dropPrivileges()) return failure;
   if (Failure failure = applyLandlock(options)) return failure;
-  return options.ownLimits ? keepToOwnLimits() : success();
+  return denyCalls(options.deniedCalls);
 }
 
 Failure prepare(const LaunchOptions& options) {

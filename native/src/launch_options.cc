@@ -21,7 +21,8 @@ const char kHelp[] =
     "  --dev PATH                    read, write and ioctl a device; skipped when it does not exist\n"
     "  --shm PATH                    make, use and remove plain files in PATH; skipped likewise\n"
     "  --no-landlock                 everything but the Landlock rules\n"
-    "  --own-limits                  PROGRAM changes no resource limit of another process\n"
+    "  --deny GROUP                  PROGRAM makes none of these system calls: limits-of-others,\n"
+    "                                kernel-surface, metadata\n"
     "  --passive                     only close descriptors, then run PROGRAM\n"
     "  --ignore-signals              with --passive: PROGRAM ignores SIGTERM, SIGINT and SIGHUP\n"
     "  --private-mounts              with --passive: no later mount of the host reaches PROGRAM\n"
@@ -94,7 +95,6 @@ class Parser {
     if (strcmp(option, "--ignore-signals") == 0) return set(&options_->ignoreSignals, true);
     if (strcmp(option, "--private-mounts") == 0) return set(&options_->privateMounts, true);
     if (strcmp(option, "--no-landlock") == 0) return set(&options_->landlock, false);
-    if (strcmp(option, "--own-limits") == 0) return set(&options_->ownLimits, true);
     if (strcmp(option, "--supervise") == 0) return set(&options_->supervise, true);
     if (strcmp(option, "--guard") == 0) return set(&options_->guard, true);
     if (strcmp(option, "--ro") == 0) return readGrant(option, GrantKind::ReadOnly);
@@ -102,6 +102,7 @@ class Parser {
     if (strcmp(option, "--dev") == 0) return readGrant(option, GrantKind::Device);
     if (strcmp(option, "--shm") == 0) return readGrant(option, GrantKind::SharedMemory);
     if (strcmp(option, "--rw-pinned") == 0) return readPinned(option);
+    if (strcmp(option, "--deny") == 0) return readCallGroup(option);
     if (strcmp(option, "--setenv") == 0) return readVariable(option);
     if (strcmp(option, "--status-fd") == 0) return readStatusFd(option);
     return {"unknown option", option};
@@ -127,6 +128,15 @@ class Parser {
   UsageError addGrant(const char* option, const Grant& grant) {
     if (grant.path == nullptr) return {"a value is missing after", option};
     options_->grants[options_->grantCount++] = grant;
+    return {};
+  }
+
+  UsageError readCallGroup(const char* option) {
+    const char* name = next();
+    if (name == nullptr) return {"a value is missing after", option};
+    const uint8_t group = callGroup(name);
+    if (group == kNoCallGroup) return {"no group of calls is named", name};
+    options_->deniedCalls = static_cast<uint8_t>(options_->deniedCalls | group);
     return {};
   }
 
@@ -160,7 +170,9 @@ class Parser {
     if (options_->privateMounts && !options_->passive) return {"--private-mounts needs --passive"};
     // A restriction that was asked for and would not hold is a refusal.
     if (options_->passive && options_->grantCount > 0) return {"--passive confines nothing, so it takes no grants"};
-    if (options_->passive && options_->ownLimits) return {"--passive confines nothing, so it takes no --own-limits"};
+    if (options_->passive && options_->deniedCalls != kNoCallGroup) {
+      return {"--passive confines nothing, so it takes no --deny"};
+    }
     return {};
   }
 

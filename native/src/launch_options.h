@@ -3,9 +3,11 @@
 #define DSH_LAUNCH_OPTIONS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "descriptors.h"
 #include "landlock_core.h"
+#include "seccomp_filter.h"
 
 namespace dsh {
 
@@ -17,9 +19,9 @@ struct LaunchOptions {
   bool ignoreSignals = false;
   bool privateMounts = false;
   bool landlock = true;
-  bool ownLimits = false;
   bool supervise = false;
   bool guard = false;
+  uint8_t deniedCalls = kNoCallGroup;  // the groups together
   int statusFd = kNoFd;
   Grant* grants = nullptr;  // allocated once for all of argv, and left to exec or exit
   size_t grantCount = 0;

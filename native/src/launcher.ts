@@ -15,7 +15,7 @@ export const LAUNCHER_OPTIONS = {
   supervise: '--supervise',
   guard: '--guard',
   noLandlock: '--no-landlock',
-  ownLimits: '--own-limits',
+  deny: '--deny',
   readOnly: '--ro',
   readWrite: '--rw',
   readWritePinned: '--rw-pinned',
@@ -25,6 +25,19 @@ export const LAUNCHER_OPTIONS = {
   statusFd: '--status-fd',
   end: '--',
 } as const
+
+/** Groups of system calls that `deny` takes, one each time it is given. native/README.md says what each one holds. */
+export const DENIABLE_CALLS = ['limits-of-others', 'kernel-surface', 'metadata'] as const
+
+export type DeniableCalls = (typeof DENIABLE_CALLS)[number]
+
+/** As Node names them. On these the launcher knows the numbers of calls; elsewhere `deny` fails, and nothing runs. */
+const FILTERED_ARCHITECTURES: readonly string[] = ['x64', 'ia32', 'arm64', 'arm']
+
+/** Whether `deny` can hold on an architecture, given as `process.arch` is; the kernel must have filters as well. */
+export function filtersCalls(arch: string): boolean {
+  return FILTERED_ARCHITECTURES.includes(arch)
+}
 
 /**
  * Exit status of the launcher's own failures: nothing has run. PROGRAM may use the same number: only the status

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -46,24 +47,26 @@ struct Program {
 };
 static_assert(offsetof(Program, code) == sizeof(void*));
 
-constexpr uint16_t kLoadWord = 0x20;      // BPF_LD | BPF_W | BPF_ABS
-constexpr uint16_t kJumpIfEqual = 0x15;   // BPF_JMP | BPF_JEQ | BPF_K
-constexpr uint16_t kJumpIfAnyBit = 0x45;  // BPF_JMP | BPF_JSET | BPF_K
-constexpr uint16_t kReturn = 0x06;        // BPF_RET | BPF_K
+constexpr uint16_t kLoadWord = 0x20;       // BPF_LD | BPF_W | BPF_ABS
+constexpr uint16_t kAnd = 0x54;            // BPF_ALU | BPF_AND | BPF_K
+constexpr uint16_t kJump = 0x05;           // BPF_JMP | BPF_JA, by 32 bits; other jumps have 8
+constexpr uint16_t kJumpIfEqual = 0x15;    // BPF_JMP | BPF_JEQ | BPF_K
+constexpr uint16_t kJumpIfAtLeast = 0x35;  // BPF_JMP | BPF_JGE | BPF_K
+constexpr uint16_t kJumpIfAnyBit = 0x45;   // BPF_JMP | BPF_JSET | BPF_K
+constexpr uint16_t kReturn = 0x06;         // BPF_RET | BPF_K
 
 // How a kernel may be called. One kernel takes several ways: a program chooses with each call.
-struct Calling {
-  uint32_t architecture;  // AUDIT_ARCH_*
-  uint32_t numberBase;    // added to every number
+constexpr size_t kCallingCount = 4;
+constexpr uint32_t kCallings[kCallingCount] = {
+    // AUDIT_ARCH_*
+    0xc000003e,  // x86_64, and x32, which is the same numbers with a bit set, but for those from 512 on
+    0x40000003,  // i386
+    0xc00000b7,  // aarch64
+    0x40000028,  // arm
 };
-constexpr size_t kCallingCount = 5;
-constexpr Calling kCallings[kCallingCount] = {
-    {0xc000003e, 0},           // x86_64
-    {0xc000003e, 0x40000000},  // x32: __X32_SYSCALL_BIT
-    {0x40000003, 0},           // i386
-    {0xc00000b7, 0},           // aarch64
-    {0x40000028, 0},           // arm
-};
+constexpr size_t kX86_64 = 0;
+// __X32_SYSCALL_BIT. It is put aside: kernels before 5.4 took the numbers of either with and without it.
+constexpr uint32_t kX32Bit = 0x40000000;
 
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || defined(__arm__)
 constexpr bool kListed = true;
@@ -73,104 +76,294 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 constexpr bool kListed = false;
 #endif
 
-enum class Is : uint8_t {
-  Anything,
-  NonZeroInt,  // of which the kernel reads the low half alone
-  NonNull,     // a pointer
+constexpr uint8_t kLimits = 1u << 0;
+constexpr uint8_t kSurface = 1u << 1;
+constexpr uint8_t kMetadata = 1u << 2;
+
+struct GroupName {
+  const char* name;
+  uint8_t group;
+};
+constexpr GroupName kGroupNames[] = {
+    {"limits-of-others", kLimits},
+    {"kernel-surface", kSurface},
+    {"metadata", kMetadata},
 };
 
-struct Condition {
-  uint8_t argument;
-  Is is;
+// The call has no number there.
+constexpr uint16_t kNone = UINT16_MAX;
+
+enum class When : uint8_t {
+  Always,
+  OthersLimits,  // of prlimit64: the process is not named as 0, and there is a new limit
 };
 
-// A call that fails with `error` when both conditions hold.
-struct Rule {
-  uint32_t numbers[kCallingCount];  // in the order of kCallings
-  Condition when[2];
+// A call that fails with `error` when one of `groups` is denied.
+struct Call {
+  uint8_t groups;
   uint8_t error;
+  uint16_t numbers[kCallingCount];  // in the order of kCallings
+  When when = When::Always;
 };
 
 // Other calls that act on a process by number either ask whether it may be traced or signaled, which Landlock's scopes
 // answer, or take a thread of the caller's own by the same argument (setpriority(2), sched_setaffinity(2),
 // ioprio_set(2)).
+//
+// kernel-surface fails with EPERM: what the kernel itself says where it keeps these from ordinary users
+// (kernel.unprivileged_bpf_disabled, vm.unprivileged_userfaultfd, kernel.io_uring_disabled), and what container runtimes
+// have said for years, so that programs have their other way ready. metadata fails with EACCES, as what Landlock denies.
+//
+// A ring does setxattr and much else without a call that a filter sees, so metadata denies rings too; one that a process
+// outside made and handed on (SCM_RIGHTS) is as good, hence not its making alone.
+//
 // Source of numbers: arch/x86/entry/syscalls/syscall_{64,32}.tbl, include/uapi/asm-generic/unistd.h,
-// arch/arm/tools/syscall.tbl.
-constexpr Rule kOwnLimits[] = {
+// arch/arm/tools/syscall.tbl; Linux 6.18.
+constexpr Call kCalls[] = {
     // prlimit64(pid, resource, new_limit, old_limit)
-    {{302, 302, 340, 261, 369}, {{0, Is::NonZeroInt}, {2, Is::NonNull}}, EPERM},
+    {kLimits, EPERM, {302, 340, 261, 369}, When::OthersLimits},
+
+    {kSurface, EPERM, {248, 286, 217, 309}},              // add_key
+    {kSurface, EPERM, {249, 287, 218, 310}},              // request_key
+    {kSurface, EPERM, {250, 288, 219, 311}},              // keyctl
+    {kSurface, EPERM, {298, 336, 241, 364}},              // perf_event_open
+    {kSurface, EPERM, {321, 357, 280, 386}},              // bpf
+    {kSurface, EPERM, {323, 374, 282, 388}},              // userfaultfd
+    {kSurface | kMetadata, EPERM, {425, 425, 425, 425}},  // io_uring_setup
+    {kSurface | kMetadata, EPERM, {426, 426, 426, 426}},  // io_uring_enter
+    {kSurface | kMetadata, EPERM, {427, 427, 427, 427}},  // io_uring_register
+
+    {kMetadata, EACCES, {90, 15, kNone, 15}},             // chmod
+    {kMetadata, EACCES, {91, 94, 52, 94}},                // fchmod
+    {kMetadata, EACCES, {268, 306, 53, 333}},             // fchmodat
+    {kMetadata, EACCES, {452, 452, 452, 452}},            // fchmodat2
+    {kMetadata, EACCES, {92, 182, kNone, 182}},           // chown
+    {kMetadata, EACCES, {93, 95, 55, 95}},                // fchown
+    {kMetadata, EACCES, {94, 16, kNone, 16}},             // lchown
+    {kMetadata, EACCES, {260, 298, 54, 325}},             // fchownat
+    {kMetadata, EACCES, {kNone, 212, kNone, 212}},        // chown32
+    {kMetadata, EACCES, {kNone, 207, kNone, 207}},        // fchown32
+    {kMetadata, EACCES, {kNone, 198, kNone, 198}},        // lchown32
+    {kMetadata, EACCES, {132, 30, kNone, 30}},            // utime
+    {kMetadata, EACCES, {235, 271, kNone, 269}},          // utimes
+    {kMetadata, EACCES, {261, 299, kNone, 326}},          // futimesat
+    {kMetadata, EACCES, {280, 320, 88, 348}},             // utimensat
+    {kMetadata, EACCES, {kNone, 412, kNone, 412}},        // utimensat_time64
+    {kMetadata, EACCES, {188, 226, 5, 226}},              // setxattr
+    {kMetadata, EACCES, {189, 227, 6, 227}},              // lsetxattr
+    {kMetadata, EACCES, {190, 228, 7, 228}},              // fsetxattr
+    {kMetadata, EACCES, {463, 463, 463, 463}},            // setxattrat
+    {kMetadata, EACCES, {197, 235, 14, 235}},             // removexattr
+    {kMetadata, EACCES, {198, 236, 15, 236}},             // lremovexattr
+    {kMetadata, EACCES, {199, 237, 16, 237}},             // fremovexattr
+    {kMetadata, EACCES, {466, 466, 466, 466}},            // removexattrat
+    {kMetadata, EACCES, {469, 469, 469, 469}},            // file_setattr
 };
 
-constexpr size_t kLongestRule = 13;
-constexpr size_t kRuleCount = sizeof kOwnLimits / sizeof kOwnLimits[0];
-constexpr size_t kLongestProgram = kCallingCount * (kRuleCount * kLongestRule + 2) + 2;
+// A request of ioctl that fails likewise. The kernel reads its low 32 bits alone.
+struct Request {
+  uint8_t groups;
+  uint8_t error;
+  uint32_t number;
+};
 
-// A program under construction: each rule in turn for each way of calling; what does not match goes on behind it.
-class Builder {
+constexpr uint16_t kIoctl[][kCallingCount] = {
+    {16, 54, 29, 54},
+    {514, kNone, kNone, kNone},  // x32
+};
+
+// Those with a `long` have a number each for 64 and for 32 bits; either kind of program may use either.
+// Source: include/uapi/linux/{fs,fsverity,fscrypt,msdos_fs,btrfs,userfaultfd}.h, include/uapi/asm-generic/ioctls.h,
+// fs/ext4/ext4.h.
+constexpr Request kRequests[] = {
+    {kSurface, EPERM, 0x5412},      // TIOCSTI: types into a terminal, as its user
+    {kSurface, EPERM, 0x541c},      // TIOCLINUX: pastes into a console
+    {kSurface, EPERM, 0xaa00},      // USERFAULTFD_IOC_NEW: userfaultfd by /dev/userfaultfd
+    {kMetadata, EACCES, 0x40086602},  // FS_IOC_SETFLAGS
+    {kMetadata, EACCES, 0x40046602},  // FS_IOC32_SETFLAGS
+    {kMetadata, EACCES, 0x40087602},  // FS_IOC_SETVERSION
+    {kMetadata, EACCES, 0x40047602},  // FS_IOC32_SETVERSION
+    {kMetadata, EACCES, 0x40086604},  // EXT4_IOC_SETVERSION
+    {kMetadata, EACCES, 0x40046604},  // EXT4_IOC32_SETVERSION
+    {kMetadata, EACCES, 0x401c5820},  // FS_IOC_FSSETXATTR
+    {kMetadata, EACCES, 0x40806685},  // FS_IOC_ENABLE_VERITY
+    {kMetadata, EACCES, 0x800c6613},  // FS_IOC_SET_ENCRYPTION_POLICY
+    {kMetadata, EACCES, 0x40047211},  // FAT_IOCTL_SET_ATTRIBUTES
+    {kMetadata, EACCES, 0x4008941a},  // BTRFS_IOC_SUBVOL_SETFLAGS
+};
+
+template <typename T, size_t N>
+constexpr size_t count(const T (&)[N]) {
+  return N;
+}
+
+// Where a search ends: at an errno to return, 0 to allow, or at a look at the arguments.
+enum class Then : uint8_t { Return, LookAtLimits, LookAtRequest };
+
+struct Target {
+  Then then;
+  uint8_t error;
+};
+
+struct Entry {
+  uint16_t number;
+  Target target;
+};
+
+// What a calling denies, by number.
+class Entries {
  public:
-  void addRule(const Rule& rule) {
-    for (size_t i = 0; i < kCallingCount; i++) addRuleFor(kCallings[i], rule.numbers[i], rule);
+  void add(uint16_t number, const Target& target) {
+    if (number == kNone) return;
+    size_t at = count_++;
+    for (; at > 0 && items_[at - 1].number > number; at--) items_[at] = items_[at - 1];
+    items_[at] = {number, target};
   }
 
-  // A call that has matched no rule works if it was made in a known way.
-  Program finish() {
+  const Entry& operator[](size_t at) const { return items_[at]; }
+  size_t size() const { return count_; }
+
+ private:
+  Entry items_[count(kCalls) + count(kIoctl)];
+  size_t count_ = 0;
+};
+
+Entries entriesFor(size_t calling, uint8_t groups) {
+  Entries entries;
+  for (const Call& call : kCalls) {
+    const Then then = call.when == When::OthersLimits ? Then::LookAtLimits : Then::Return;
+    if ((call.groups & groups) != 0) entries.add(call.numbers[calling], {then, call.error});
+  }
+  bool anyRequest = false;
+  for (const Request& request : kRequests) anyRequest = anyRequest || (request.groups & groups) != 0;
+  if (!anyRequest) return entries;
+  for (const auto& numbers : kIoctl) entries.add(numbers[calling], {Then::LookAtRequest, 0});
+  return entries;
+}
+
+// Entries that are compared one by one, below which halving saves nothing.
+constexpr size_t kShortSearch = 3;
+
+// A program: by architecture first, then halving the numbers that are denied there. A call that is not denied is decided
+// by architecture and number alone, so that kernels from 5.11 on remember it and run no filter for it.
+// Within what belongs to an architecture every jump goes forward and fits 8 bits; if one did not, there is no program.
+class Builder {
+ public:
+  explicit Builder(uint8_t groups) : groups_(groups) {}
+
+  Program build() {
     load(offsetof(CallData, architecture));
-    for (const Calling& calling : kCallings) {
-      put({kJumpIfEqual, 0, 1, calling.architecture});
-      put({kReturn, 0, 0, kReturnAllow});
-    }
+    for (size_t i = 0; i < kCallingCount; i++) addCalling(i);
     put({kReturn, 0, 0, kReturnErrno | ENOSYS});
     return {static_cast<unsigned short>(length_), code_};
   }
 
+  bool fits() const { return fits_; }
+
  private:
-  void addRuleFor(const Calling& calling, uint32_t number, const Rule& rule) {
-    const size_t start = length_;
-    load(offsetof(CallData, architecture));
-    require(kJumpIfEqual, calling.architecture);
+  void addCalling(size_t calling) {
+    put({kJumpIfEqual, 1, 0, kCallings[calling]});
+    const size_t over = put({kJump, 0, 0, 0});
     load(offsetof(CallData, number));
-    require(kJumpIfEqual, calling.numberBase + number);
-    for (const Condition& condition : rule.when) addCondition(condition);
-    put({kReturn, 0, 0, kReturnErrno | rule.error});
-    leaveFrom(start);
+    if (calling == kX86_64) put({kAnd, 0, 0, ~kX32Bit});
+    const Entries entries = entriesFor(calling, groups_);
+    addSearch(entries, 0, entries.size());
+    code_[over].operand = static_cast<uint32_t>(length_ - over - 1);
   }
 
-  void addCondition(const Condition& condition) {
-    const size_t low = offsetof(CallData, arguments) + condition.argument * sizeof(uint64_t);
-    if (condition.is == Is::Anything) return;
-    load(low);
-    if (condition.is == Is::NonNull) {
-      put({kJumpIfAnyBit, 2, 0, UINT32_MAX});
-      load(low + sizeof(uint32_t));
-    }
-    require(kJumpIfAnyBit, UINT32_MAX);
+  void addSearch(const Entries& entries, size_t from, size_t to) {
+    if (to - from <= kShortSearch) return addShortSearch(entries, from, to);
+    const size_t middle = from + (to - from) / 2;
+    const size_t turn = put({kJumpIfAtLeast, 0, 0, entries[middle].number});
+    addSearch(entries, from, middle);
+    code_[turn].ifTrue = distance(turn);
+    addSearch(entries, middle, to);
   }
+
+  void addShortSearch(const Entries& entries, size_t from, size_t to) {
+    for (size_t i = from; i < to; i++) {
+      const size_t other = put({kJumpIfEqual, 0, 0, entries[i].number});
+      addTarget(entries[i].target);
+      code_[other].ifFalse = distance(other);
+    }
+    allow();
+  }
+
+  void addTarget(const Target& target) {
+    switch (target.then) {
+      case Then::Return:
+        return deny(target.error);
+      case Then::LookAtLimits:
+        return addLimits(target.error);
+      case Then::LookAtRequest:
+        return addRequests();
+    }
+  }
+
+  // prlimit64: the kernel reads the low half of the process's number, and all of the pointer to a new limit.
+  void addLimits(uint8_t error) {
+    load(argument(0));
+    put({kJumpIfAnyBit, 1, 0, UINT32_MAX});
+    allow();
+    load(argument(2));
+    put({kJumpIfAnyBit, 3, 0, UINT32_MAX});
+    load(argument(2) + sizeof(uint32_t));
+    put({kJumpIfAnyBit, 1, 0, UINT32_MAX});
+    allow();
+    deny(error);
+  }
+
+  void addRequests() {
+    load(argument(1));
+    for (const Request& request : kRequests) {
+      if ((request.groups & groups_) == 0) continue;
+      put({kJumpIfEqual, 0, 1, request.number});
+      deny(request.error);
+    }
+    allow();
+  }
+
+  // Where the low half lies.
+  static size_t argument(size_t index) { return offsetof(CallData, arguments) + index * sizeof(uint64_t); }
 
   void load(size_t offset) { put({kLoadWord, 0, 0, static_cast<uint32_t>(offset)}); }
+  void allow() { put({kReturn, 0, 0, kReturnAllow}); }
+  void deny(uint8_t error) { put({kReturn, 0, 0, kReturnErrno | error}); }
 
-  // Goes on when true; else out of the rule, whose end is not known yet.
-  void require(uint16_t jump, uint32_t operand) { put({jump, 0, kOutOfRule, operand}); }
-
-  void leaveFrom(size_t start) {
-    for (size_t i = start; i < length_; i++) {
-      if (code_[i].ifFalse == kOutOfRule) code_[i].ifFalse = static_cast<uint8_t>(length_ - i - 1);
-    }
+  // From a jump to what comes next.
+  uint8_t distance(size_t jump) {
+    const size_t distance = length_ - jump - 1;
+    fits_ = fits_ && distance <= UINT8_MAX;
+    return static_cast<uint8_t>(distance);
   }
 
-  void put(const Instruction& instruction) { code_[length_++] = instruction; }
+  size_t put(const Instruction& instruction) {
+    fits_ = fits_ && length_ < count(code_);
+    if (fits_) code_[length_++] = instruction;
+    return fits_ ? length_ - 1 : 0;
+  }
 
-  static constexpr uint8_t kOutOfRule = UINT8_MAX;
-  Instruction code_[kLongestProgram];
+  const uint8_t groups_;
+  bool fits_ = true;
+  Instruction code_[1024];
   size_t length_ = 0;
 };
 
 }  // namespace
 
-Failure keepToOwnLimits() {
+uint8_t callGroup(const char* name) {
+  for (const GroupName& known : kGroupNames) {
+    if (strcmp(known.name, name) == 0) return known.group;
+  }
+  return kNoCallGroup;
+}
+
+Failure denyCalls(uint8_t groups) {
+  if (groups == kNoCallGroup) return success();
   if (!kListed) return failedWith(EOPNOTSUPP, "seccomp");
-  Builder builder;
-  for (const Rule& rule : kOwnLimits) builder.addRule(rule);
-  const Program program = builder.finish();
+  Builder builder(groups);
+  const Program program = builder.build();
+  if (!builder.fits()) return failedWith(EOVERFLOW, "seccomp");
   const bool installed = syscall(SYS_seccomp, kSetModeFilter, kFlagSpecAllow, &program) == 0;
   return installed ? success() : failedNow("seccomp");
 }

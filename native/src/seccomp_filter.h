@@ -2,13 +2,22 @@
 #ifndef DSH_SECCOMP_FILTER_H
 #define DSH_SECCOMP_FILTER_H
 
+#include <stdint.h>
+
 #include "failure.h"
 
 namespace dsh {
 
-// From now on this thread and all that it starts may set resource limits of the caller alone, by pid 0; another's can
-// still be read. Needs no_new_privs. Step `seccomp`: EOPNOTSUPP on an architecture that is not in the table.
-Failure keepToOwnLimits();
+// Groups of calls are bits, so that several make one filter.
+constexpr uint8_t kNoCallGroup = 0;
+
+// The group of this name; kNoCallGroup when there is none. native/README.md says what each one holds.
+uint8_t callGroup(const char* name);
+
+// From now on the calls of these groups fail in this thread and all that it starts, and so does every call of an
+// architecture that is not in the table (ENOSYS). Needs no_new_privs. Step `seccomp`: EOPNOTSUPP where the kernel's own
+// architecture is not in the table.
+Failure denyCalls(uint8_t groups);
 
 }  // namespace dsh
 

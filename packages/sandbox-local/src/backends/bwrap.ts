@@ -3,6 +3,7 @@
  * and the launcher inside closes descriptors and puts Landlock underneath.
  */
 
+import { filtersCalls, type DeniableCalls } from 'dsh-landlock'
 import { isWithin, type ConfinementChannel, type RunnerFailureRule } from 'dsh-sandbox'
 import { statementOf, type Statement } from '../effects.ts'
 import type { GroundedPolicy } from '../grounded-policy.ts'
@@ -166,6 +167,9 @@ export function bwrapView(policy: GroundedPolicy): View {
   }
 }
 
+/** Mounts govern metadata, and the PID namespace limits. Architectures that no filter knows do without the rest. */
+const DENIED_CALLS: readonly DeniableCalls[] = filtersCalls(process.arch) ? ['kernel-surface'] : []
+
 /** bubblewrap itself has set the environment, and its PID namespace ends what is left. */
 function innerLaunch(policy: GroundedPolicy): InnerLaunch {
   const { tempDir, scratch } = bwrapView(policy)
@@ -174,6 +178,7 @@ function innerLaunch(policy: GroundedPolicy): InnerLaunch {
     grants: { readable: ['/'], pinned: policy.writable, writable, devices: ['/dev'], shared: [] },
     environment: {},
     supervision: 'pid-namespace',
+    denied: DENIED_CALLS,
   }
 }
 

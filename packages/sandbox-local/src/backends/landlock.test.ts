@@ -8,7 +8,7 @@ const COMMAND = ['bash', '-c', 'true']
 const NODES = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'ptmx', 'pts']
 const DEVICES = [...NODES.flatMap((name) => ['--dev', `/dev/${name}`]), '--shm', '/dev/shm']
 
-const SUPERVISED = ['--supervise', '--guard', '--own-limits']
+const SUPERVISED = ['--supervise', '--guard', '--deny', 'limits-of-others', '--deny', 'kernel-surface']
 
 const workspace = { path: '/srv/ws', dev: 2049n, ino: 2n ** 60n }
 const readOnly: GroundedPolicy = {
@@ -32,6 +32,7 @@ describe('the argv', () => {
     expect(BACKEND.wrap(COMMAND, readOnly, undefined)).toEqual([
       '/var/tmp/state/bin/launcher',
       ...SUPERVISED,
+      ...['--deny', 'metadata'],
       ...setTemp(TEMP),
       ...['--ro', '/', '--rw', TEMP],
       ...DEVICES,
@@ -63,6 +64,7 @@ describe('the argv', () => {
     expect(argv).toEqual([
       '/var/tmp/state/bin/launcher',
       ...SUPERVISED,
+      ...['--deny', 'metadata'],
       ...setTemp('/tmp'),
       ...['--ro', '/', '--rw-pinned', '1:2', '/tmp'],
       ...DEVICES,

@@ -1,28 +1,24 @@
 /**
  * Landlock alone: the launcher restricts itself and becomes the command. No right covers metadata (chmod, chown, utime,
- * xattr) up to ABI 11, so enforcement is partial. `/tmp` is the host's and closed; TMPDIR names the session's temp.
- * Terminals and shared memory are the host's and open, since programs find them by fixed names and no rule can tell
- * those of a command from those of others.
+ * xattr) up to ABI 11: `read-only` denies the calls themselves, `workspace-write` leaves them open, so enforcement is
+ * partial there. `/tmp` is the host's and closed; TMPDIR names the session's temp. Terminals and shared memory are the
+ * host's and open, since programs find them by fixed names and no rule can tell those of a command from those of others.
  */
 
-import { SHARED_MEMORY, type ConfinedSandboxMode } from 'dsh-sandbox'
+import type { DeniableCalls } from 'dsh-landlock'
+import { SHARED_MEMORY } from 'dsh-sandbox'
 import { statementOf } from '../effects.ts'
 import type { GroundedPolicy } from '../grounded-policy.ts'
 import type { Backend, View } from './backend.ts'
 import { innerArgv, PLAIN_DEVICES, TERMINAL_DEVICES, type InnerLaunch, type Launcher } from './launcher.ts'
 import { tempEnvironment } from './temp-environment.ts'
 
-/** Until the launcher's filter closes metadata in `read-only` mode, no mode has it closed. */
-function filtersMetadata(_mode: ConfinedSandboxMode): boolean {
-  return false
-}
-
 /** From this ABI on a command cannot signal what is outside (LANDLOCK_SCOPE_SIGNAL). Source: landlock(7). */
 const SCOPES_SIGNALS_ABI = 6
 
 /** What is open under Landlock alone, granted or ungovernable, and the first ABI that closes it; undefined: none does. Source: landlock(7). */
 const LANDLOCK_GAPS: readonly (readonly [closedBy: number | undefined, gap: string])[] = [
-  [undefined, 'metadata (chmod, chown, utime, xattr)'],
+  [undefined, 'metadata in workspace-write (chmod, chown, utime, xattr)'],
   [undefined, 'terminals of this user and files in /dev/shm'],
   [3, 'truncating files'],
   [SCOPES_SIGNALS_ABI, 'signals to other processes of this user'],
@@ -42,13 +38,23 @@ export function landlockBackend(launcher: Launcher): Backend {
   const { landlockAbi } = launcher
   return {
     backend: 'landlock',
-    states: (mode) => statementOf({ landlockAbi, metadataFilter: filtersMetadata(mode) }),
+    states: (mode) => statementOf({ landlockAbi, metadataFilter: DENIED_CALLS[mode].includes('metadata') }),
     signalsReachHost: leavesSignalsOpen(landlockAbi),
     runners: [launcher.path],
     reportsStatus: true,
     wrap: (argv, policy, channel) => innerArgv(launcher, innerLaunch(policy), argv, channel),
     view: landlockView,
   }
+}
+
+/**
+ * What no Landlock right covers. Without a PID namespace another process's limits could be set, the harness's own among
+ * them. A filter does not see which file a call is about: in `read-only` nobody changes metadata, not in the temp either;
+ * in `workspace-write` the workspace needs it.
+ */
+const DENIED_CALLS: Readonly<Record<GroundedPolicy['mode'], readonly DeniableCalls[]>> = {
+  'read-only': ['limits-of-others', 'kernel-surface', 'metadata'],
+  'workspace-write': ['limits-of-others', 'kernel-surface'],
 }
 
 function innerLaunch(policy: GroundedPolicy): InnerLaunch {
@@ -63,6 +69,7 @@ function innerLaunch(policy: GroundedPolicy): InnerLaunch {
     },
     environment: tempEnvironment(landlockView(policy).tempDir),
     supervision: 'guard',
+    denied: DENIED_CALLS[policy.mode],
   }
 }
 

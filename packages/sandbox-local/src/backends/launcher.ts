@@ -3,7 +3,7 @@
  * bubblewrap itself. Grammar: native/README.md.
  */
 
-import { LAUNCHER_OPTIONS as OPTION } from 'dsh-landlock'
+import { LAUNCHER_OPTIONS as OPTION, type DeniableCalls } from 'dsh-landlock'
 import type { ConfinementChannel } from 'dsh-sandbox'
 import type { PinnedRoot } from '../roots.ts'
 
@@ -68,8 +68,7 @@ export function frontArgv(
 /** Who ends what the command leaves behind when the launcher itself is killed. */
 const SUPERVISION = {
   'pid-namespace': [OPTION.supervise],
-  // Without a PID namespace another process's limits could be set, the harness's own among them.
-  guard: [OPTION.supervise, OPTION.guard, OPTION.ownLimits],
+  guard: [OPTION.supervise, OPTION.guard],
 } as const
 
 export interface InnerLaunch {
@@ -77,18 +76,21 @@ export interface InnerLaunch {
   /** Variables set for the command alone. */
   readonly environment: Readonly<Record<string, string>>
   readonly supervision: keyof typeof SUPERVISION
+  /** System calls that fail inside. Naming any makes the launcher fail where `filtersCalls` is false. */
+  readonly denied: readonly DeniableCalls[]
 }
 
 /** Directly before the command: Landlock grants where the kernel enforces them, and all else the launcher does. */
 export function innerArgv(
   launcher: Launcher,
-  { grants, environment, supervision }: InnerLaunch,
+  { grants, environment, supervision, denied }: InnerLaunch,
   argv: readonly string[],
   channel: ConfinementChannel | undefined,
 ): readonly string[] {
   return [
     launcher.path,
     ...SUPERVISION[supervision],
+    ...denied.flatMap((calls) => [OPTION.deny, calls]),
     ...statusFlag(channel),
     ...Object.entries(environment).flatMap(([name, value]) => [OPTION.setEnv, `${name}=${value}`]),
     ...(launcher.landlockAbi === undefined ? [OPTION.noLandlock] : grantFlags(grants)),
