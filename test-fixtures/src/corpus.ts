@@ -58,6 +58,14 @@ export const NEEDS = [
   'proc-sys',
   'sysrq-trigger',
   'init-root',
+  'i386-calls',
+  'inode-flags',
+  'legacy-tiocsti',
+  'keyrings',
+  'io-uring',
+  'userfaultfd',
+  'perf-events',
+  'bpf',
 ] as const
 export type Need = (typeof NEEDS)[number]
 

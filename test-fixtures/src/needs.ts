@@ -37,6 +37,42 @@ function makesUserNamespaces(): boolean {
   return spawnSync('unshare', ['-Urm', 'true'], { stdio: 'ignore' }).status === 0
 }
 
+const [EPERM, EACCES, ENOSYS] = [1, 13, 38]
+
+/** Whether this host takes a system call of x86-64 at all: -1 for every argument is refused in other words then. */
+function takesCall(number: number): boolean {
+  const script = `import ctypes, sys
+call = ctypes.CDLL(None, use_errno=True).syscall
+call(int(sys.argv[1]), *[ctypes.c_long(-1)] * 6)
+print(ctypes.get_errno())`
+  const { status, stdout } = spawnSync('python3', ['-c', script, String(number)], { encoding: 'utf8' })
+  return status === 0 && ![EPERM, EACCES, ENOSYS].includes(Number(stdout))
+}
+
+/** The number in a file of /proc/sys; undefined where the kernel has no such knob. */
+function knob(name: string): number | undefined {
+  const file = join('/proc/sys', name)
+  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined
+}
+
+/** By `int 0x80`: getpid, which is call 20 there. The kernel ends the program where it takes no such calls. */
+function takesI386Calls(): boolean {
+  const script = `import ctypes, os, sys
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+page = libc.mmap(None, 4096, 7, 0x22, -1, 0)
+ctypes.memmove(page, bytes.fromhex('53b814000000cd805bc3'), 10)
+sys.exit(0 if ctypes.CFUNCTYPE(ctypes.c_int)(page)() == os.getpid() else 1)`
+  return process.arch === 'x64' && spawnSync('python3', ['-c', script]).status === 0
+}
+
+/** Whether files below /var/tmp have flags that an owner can set. */
+function hasInodeFlags(): boolean {
+  const script = `import fcntl, sys, tempfile
+with tempfile.NamedTemporaryFile(dir='/var/tmp') as file: fcntl.ioctl(file, 0x40086602, (0x80).to_bytes(8, 'little'))`
+  return spawnSync('python3', ['-c', script], { stdio: 'ignore' }).status === 0
+}
+
 const PRESENT: Readonly<Record<Need, () => boolean>> = {
   python3: () => hasProgram('python3'),
   perl: () => hasProgram('perl'),
@@ -61,13 +97,35 @@ const PRESENT: Readonly<Record<Need, () => boolean>> = {
   'proc-sys': () => mayAccess('/proc/sys/vm/swappiness', constants.W_OK),
   'sysrq-trigger': () => mayAccess('/proc/sysrq-trigger', constants.W_OK),
   'init-root': () => mayAccess('/proc/1/root/var/tmp', constants.W_OK),
+  'i386-calls': takesI386Calls,
+  'inode-flags': hasInodeFlags,
+  // Linux 6.2 brought the knob; before that there is none, and it works.
+  'legacy-tiocsti': () => knob('dev/tty/legacy_tiocsti') !== 0,
+  keyrings: () => takesCall(248) && takesCall(250),
+  'io-uring': () => takesCall(425),
+  userfaultfd: () => takesCall(323),
+  'perf-events': () => takesCall(298) && (knob('kernel/perf_event_paranoid') ?? 0) <= 2,
+  bpf: () => takesCall(321),
 }
 
 /**
  * What no installation brings: an attack on it is closed by whatever this host runs in, so it cannot be proved there.
  * Every other need is a failure where the backend is required.
  */
-const CLOSED_FROM_OUTSIDE: readonly Need[] = ['x86-64', 'proc-sys', 'sysrq-trigger', 'init-root']
+const CLOSED_FROM_OUTSIDE: readonly Need[] = [
+  'x86-64',
+  'proc-sys',
+  'sysrq-trigger',
+  'init-root',
+  'i386-calls',
+  'inode-flags',
+  'legacy-tiocsti',
+  'keyrings',
+  'io-uring',
+  'userfaultfd',
+  'perf-events',
+  'bpf',
+]
 
 /** True when no host of this kind could have all of `needs`. */
 export function areClosedFromOutside(needs: readonly Need[]): boolean {

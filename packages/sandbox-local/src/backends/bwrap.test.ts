@@ -293,7 +293,8 @@ describe('the argv', () => {
   })
 
   it('is full only with Landlock underneath: mounts do not govern pipes and whiteouts', () => {
-    const enforcement = (launcher: Launcher | undefined) => bwrapBackend(BWRAP, launcher, USER).states('read-only').enforcement
+    const enforcement = (launcher: Launcher | undefined) =>
+      bwrapBackend(BWRAP, launcher, USER).states('read-only').enforcement
     expect(enforcement({ ...LAUNCHER, landlockAbi: 1 })).toBe('full')
     expect(enforcement({ ...LAUNCHER, landlockAbi: undefined })).toBe('partial')
     expect(enforcement(undefined)).toBe('partial')

@@ -34,6 +34,16 @@ function leavesSignalsOpen(abi: number | undefined): boolean {
   return abi === undefined || abi < SCOPES_SIGNALS_ABI
 }
 
+/**
+ * What no Landlock right covers. Without a PID namespace another process's limits could be set, the harness's own among
+ * them. A filter does not see which file a call is about: in `read-only` nobody changes metadata, not in the temp either;
+ * in `workspace-write` the workspace needs it.
+ */
+const DENIED_CALLS: Readonly<Record<GroundedPolicy['mode'], readonly DeniableCalls[]>> = {
+  'read-only': ['limits-of-others', 'kernel-surface', 'metadata'],
+  'workspace-write': ['limits-of-others', 'kernel-surface'],
+}
+
 export function landlockBackend(launcher: Launcher): Backend {
   const { landlockAbi } = launcher
   return {
@@ -45,16 +55,6 @@ export function landlockBackend(launcher: Launcher): Backend {
     wrap: (argv, policy, channel) => innerArgv(launcher, innerLaunch(policy), argv, channel),
     view: landlockView,
   }
-}
-
-/**
- * What no Landlock right covers. Without a PID namespace another process's limits could be set, the harness's own among
- * them. A filter does not see which file a call is about: in `read-only` nobody changes metadata, not in the temp either;
- * in `workspace-write` the workspace needs it.
- */
-const DENIED_CALLS: Readonly<Record<GroundedPolicy['mode'], readonly DeniableCalls[]>> = {
-  'read-only': ['limits-of-others', 'kernel-surface', 'metadata'],
-  'workspace-write': ['limits-of-others', 'kernel-surface'],
 }
 
 function innerLaunch(policy: GroundedPolicy): InnerLaunch {
