@@ -109,6 +109,7 @@ describe('the corpus', () => {
       'devices',
       'environment',
       'exits',
+      'kernel-surface',
       'metadata',
       'mounts',
       'names',
