@@ -21,6 +21,7 @@
             "native/src/acts.cc",
             "native/src/children.cc",
             "native/src/descriptors.cc",
+            "native/src/landlock_calls.cc",
             "native/src/landlock_core.cc",
             "native/src/landlock_run.cc",
             "native/src/launch_options.cc",

@@ -1,4 +1,4 @@
-// Landlock and nothing else: what the running kernel offers, and restricting the calling thread to a list of grants.
+// The launcher's grants in terms of Landlock: restricting the calling thread to a list of them.
 // No allocation, no environment, no output; failures are a step and an errno.
 #ifndef DSH_LANDLOCK_CORE_H
 #define DSH_LANDLOCK_CORE_H
@@ -7,17 +7,10 @@
 #include <stdint.h>
 
 #include "failure.h"
+#include "landlock_calls.h"
 #include "unique_fd.h"
 
 namespace dsh {
-
-struct LandlockSupport {
-  int abi;     // as the kernel reports it; it may be higher than any that is known here
-  int errata;  // bit mask of fixed errata; 0 where the kernel cannot say
-};
-
-// Step `create-ruleset`: ENOSYS not built in, EOPNOTSUPP turned off at boot, EPERM barred by a container's filter.
-Failure probeLandlock(LandlockSupport* support);
 
 enum class GrantKind : uint8_t {
   ReadOnly,         // execute and read

@@ -2,7 +2,8 @@
 // that the command starts inherits the rules.
 //
 //   fault-run RULE VALUE [RULE VALUE]... -- COMMAND [ARG]...
-//     --landlock-abi N       Landlock answers as ABI N and refuses what came later; above 7 only the number is new
+//     --landlock-abi N       Landlock answers as ABI N and refuses what came later; above the real one
+//                            only the number is new
 //     --landlock-errno E     the three Landlock calls fail with E
 //     --no-userns E          a new user namespace fails with E (clone3 with ENOSYS)
 //     --no-newns E           any new namespace fails with E (clone3 with ENOSYS)
@@ -44,11 +45,17 @@ enum { EXIT_BROKEN = 125, MAX_INSTRUCTIONS = 512, RULESET_FIELDS = 16 };
 static const uint32_t NAMESPACE_FLAGS = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
                                         CLONE_NEWUTS | CLONE_NEWCGROUP;
 
-// What each ABI accepts in landlock_create_ruleset. Source: landlock(7).
+// What each ABI accepts. Source: landlock(7), and linux/landlock.h of 7.3 for what came after 7.
 static const struct {
-  int fs_rights;  // lowest bits of handled_access_fs
-  int fields;     // 8-byte fields of the struct
-} ABI_FACTS[] = {{0, 0}, {13, 1}, {14, 1}, {15, 1}, {15, 2}, {16, 2}, {16, 3}, {16, 3}};
+  int fs_rights;   // lowest bits of handled_access_fs
+  int fields;      // 8-byte fields of the ruleset's struct
+  int net_rights;  // lowest bits of handled_access_net
+  int self_flags;  // lowest bits of the flags of landlock_restrict_self
+  int rule_flags;  // lowest bits of the flags of landlock_add_rule
+} ABI_FACTS[] = {
+    {0, 0, 0, 0, 0},  {13, 1, 0, 0, 0}, {14, 1, 0, 0, 0}, {15, 1, 0, 0, 0}, {15, 2, 2, 0, 0}, {16, 2, 2, 0, 0},
+    {16, 3, 2, 0, 0}, {16, 3, 2, 3, 0}, {16, 3, 2, 4, 0}, {17, 3, 2, 4, 0}, {17, 6, 4, 4, 1}, {17, 6, 4, 5, 1},
+};
 enum { HIGHEST_ABI = sizeof ABI_FACTS / sizeof ABI_FACTS[0] - 1 };
 
 static struct {
@@ -208,7 +215,8 @@ static int64_t answer_create(pid_t pid, const __u64* args) {
     if (attr[i] != 0) return -E2BIG;
   }
   const int unknown_right = attr[0] >> ABI_FACTS[rules_abi].fs_rights != 0;
-  return unknown_right || attr[1] >> 2 != 0 || attr[2] >> 2 != 0 ? -EINVAL : 0;
+  const int unknown_net = attr[1] >> ABI_FACTS[rules_abi].net_rights != 0;
+  return unknown_right || unknown_net || attr[2] >> 2 != 0 ? -EINVAL : 0;
 }
 
 static int64_t answer_open(pid_t pid, const __u64* args) {
@@ -237,9 +245,10 @@ static int64_t answer(const struct seccomp_notif* request) {
     case CREATE_RULESET:
       return answer_create(pid, args);
     case ADD_RULE:
+      if ((uint32_t)args[3] >> ABI_FACTS[rules_abi].rule_flags != 0) return -EINVAL;
       return args[1] == RULE_NET_PORT && rules_abi < 4 ? -EINVAL : 0;
     case RESTRICT_SELF:
-      return (uint32_t)args[1] != 0 && rules_abi < 7 ? -EINVAL : 0;
+      return (uint32_t)args[1] >> ABI_FACTS[rules_abi].self_flags != 0 ? -EINVAL : 0;
     case SYS_openat:
       return answer_open(pid, args);
     default:
