@@ -2,7 +2,9 @@
 {
   "variables": {
     # -static-pie or -static where the C library allows it; -pie always works.
-    "program_link%": "-pie"
+    "program_link%": "-pie",
+    # Where napi.h lies. Only landlock.node needs it: without it, the programs are still built.
+    "node_addon_api%": ""
   },
   "target_defaults": {
     "cflags": ["-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fstack-protector-strong"],
@@ -39,6 +41,23 @@
           "cflags!": ["-O3", "-pthread"],
           "ldflags": ["<(program_link)", "-Wl,--gc-sections", "-s"],
           "ldflags!": ["-rdynamic", "-pthread"]
+        },
+        {
+          # The binding for Node. Built apart from the programs: see native/build.mjs.
+          "target_name": "landlock",
+          "type": "loadable_module",
+          "sources": ["native/src/binding.cc", "native/src/landlock_calls.cc"],
+          "include_dirs": ["<(node_addon_api)"],
+          # 8 is what every supported Node has. Without exceptions, since gyp compiles so and errors here are errnos.
+          "defines": [
+            "NAPI_VERSION=8",
+            "NAPI_DISABLE_CPP_EXCEPTIONS",
+            "NODE_ADDON_API_ENABLE_MAYBE",
+            "NODE_ADDON_API_DISABLE_DEPRECATED"
+          ],
+          "cflags": ["-ffunction-sections", "-fdata-sections"],
+          # libstdc++ stays shared: node needs it anyway, and its static form asks for a newer C library.
+          "ldflags": ["-Wl,--gc-sections", "-s"]
         },
         {
           # Test only.

@@ -1,9 +1,13 @@
 /**
- * Builds the native programs at install time, into build/Release.
+ * Builds the native programs, and the binding for Node, at install time into build/Release.
+ *
+ * The two are built one after the other, each with a stamp of its own: the programs need no more than a compiler, and
+ * a binding that does not build must cost nobody the launcher. What was built is left alone while its sources
+ * are the same; what was not is tried again.
  *
  * Never fails an install: where something is missing, one line says what that costs. DSH_NATIVE=required turns that
  * into exit status 1 and shows the compiler's words; DSH_NATIVE=skip builds nothing. The full output of a build is in
- * build/native.log. Writes nowhere but build/ (and a temporary directory), so HOME need not be writable.
+ * build/native.log and build/binding.log. Writes nowhere but build/ (and a temporary directory), so HOME need not be writable.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -24,15 +28,35 @@ import { findToolchain, programLinkFlag } from './toolchain.mjs'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const build = join(root, 'build')
 const release = join(build, 'Release')
-const log = join(build, 'native.log')
-const stamp = join(release, 'native.sources')
 
-const PROGRAMS = ['landlock-run', 'fault-run']
+/** What is built together: the targets in binding.gyp, their files in build/Release, and what their absence costs. */
+const PROGRAMS = {
+  targets: ['landlock-run', 'fault-run'],
+  outputs: ['landlock-run', 'fault-run'],
+  stamp: 'native.sources',
+  log: 'native.log',
+  name: 'not built',
+  cost: 'Landlock and the launcher are unavailable, bubblewrap still works',
+}
+const BINDING = {
+  targets: ['landlock'],
+  outputs: ['landlock.node'],
+  stamp: 'binding.sources',
+  log: 'binding.log',
+  name: 'binding not built',
+  cost: 'landlock.node is missing, which no sandbox needs: the launcher is not affected',
+}
 /** Where sources lie, and how their names end. */
 const SOURCES = { '.': ['binding.gyp'], native: ['.mjs'], 'native/src': ['.cc', '.h'], 'native/test': ['.c'] }
 
 /** Thrown where a build cannot go on; the message is what the one line says. */
 class NotBuilt extends Error {}
+
+/** Of the headers that the binding is made with; empty when they are not installed. */
+function addonApiVersion() {
+  const folder = addonApiFolder()
+  return folder === '' ? '' : JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version
+}
 
 function sourceFiles() {
   return Object.entries(SOURCES).flatMap(([folder, endings]) =>
@@ -48,7 +72,7 @@ function sourceFiles() {
  * older file that replaces a newer one would pass for built.
  */
 function sourcesHash() {
-  const hash = createHash('sha256').update(`${process.platform} ${process.arch}\0`)
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${addonApiVersion()}\0`)
   for (const file of sourceFiles()) {
     hash
       .update(`${file}\0`)
@@ -58,16 +82,27 @@ function sourcesHash() {
   return hash.digest('hex')
 }
 
-function isFresh(hash) {
+function isFresh(part, hash) {
+  const stamp = join(release, part.stamp)
   if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== hash) return false
-  return PROGRAMS.every((program) => existsSync(join(release, program)))
+  return part.outputs.every((output) => existsSync(join(release, output)))
 }
 
-function findNodeGyp() {
+/** A file of a package that the workspace depends on, by its name there. */
+function findInPackage(file) {
   try {
-    return createRequire(join(root, 'package.json')).resolve('node-gyp/bin/node-gyp.js')
+    return createRequire(join(root, 'package.json')).resolve(file)
   } catch (cause) {
-    throw new NotBuilt('node-gyp is not installed', { cause })
+    throw new NotBuilt(`${file.split('/')[0]} is not installed`, { cause })
+  }
+}
+
+/** For gyp, which reads binding.gyp as a whole: empty when only the programs can be built. */
+function addonApiFolder() {
+  try {
+    return dirname(findInPackage('node-addon-api/package.json'))
+  } catch {
+    return ''
   }
 }
 
@@ -79,24 +114,26 @@ function headerArguments() {
 }
 
 /** Removes what an older source left, and only that: a launcher that does not match its sources is worse than none. */
-function removeStale() {
-  for (const name of [...PROGRAMS, 'native.sources', 'obj.target', '.deps']) {
+function removeStale(part) {
+  for (const name of [...part.outputs, part.stamp, 'obj.target', '.deps']) {
     rmSync(join(release, name), { recursive: true, force: true })
   }
 }
 
-function prepareFolder() {
+function prepareFolder(part) {
   try {
     mkdirSync(release, { recursive: true })
-    removeStale()
+    removeStale(part)
+    rmSync(join(build, part.log), { force: true })
   } catch (cause) {
     throw new NotBuilt(`cannot write to ${build} (${cause.code})`, { cause })
   }
 }
 
 /** Runs one node-gyp command to its end; what it says goes to the log. */
-function nodeGyp(toolchain, args) {
-  const result = spawnSync(process.execPath, [findNodeGyp(), ...args], {
+function nodeGyp(part, toolchain, args) {
+  const log = join(build, part.log)
+  const result = spawnSync(process.execPath, [findInPackage('node-gyp/bin/node-gyp.js'), ...args], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 << 20,
@@ -106,35 +143,47 @@ function nodeGyp(toolchain, args) {
   if (result.status === 0) return
   if (process.env.DSH_NATIVE === 'required') process.stderr.write(readFileSync(log))
   const how = result.error?.code ?? result.signal ?? `status ${result.status}`
-  throw new NotBuilt(`node-gyp ${args[0]} ended with ${how}, see build/native.log`)
+  throw new NotBuilt(`node-gyp ${args[0]} ended with ${how}, see build/${part.log}`)
 }
 
-function compile() {
+function compile(part) {
   const toolchain = findToolchain()
   if (toolchain.missing) throw new NotBuilt(toolchain.missing)
   const place = [`--devdir=${join(build, 'node-gyp')}`, `--python=${toolchain.python}`, ...headerArguments()]
-  rmSync(log, { force: true })
-  nodeGyp(toolchain, ['configure', ...place, '--', `-Dprogram_link=${programLinkFlag(toolchain.cxx)}`])
-  nodeGyp(toolchain, ['build', '--jobs=2', ...place])
+  const variables = [
+    `-Dprogram_link=${programLinkFlag(toolchain.cxx)}`,
+    `-Dnode_addon_api=${addonApiFolder()}`,
+  ]
+  nodeGyp(part, toolchain, ['configure', ...place, '--', ...variables])
+  nodeGyp(part, toolchain, ['build', ...part.targets, '--jobs=2', ...place])
 }
 
-function buildPrograms() {
-  if (process.platform !== 'linux') return
-  const hash = sourcesHash()
-  if (isFresh(hash)) return
+function buildPart(part, hash) {
+  if (isFresh(part, hash)) return
   if (process.env.DSH_NATIVE === 'skip') throw new NotBuilt('DSH_NATIVE=skip')
-  prepareFolder()
-  compile()
-  writeFileSync(stamp, hash)
+  prepareFolder(part)
+  if (part === BINDING) findInPackage('node-addon-api/package.json')
+  compile(part)
+  writeFileSync(join(release, part.stamp), hash)
 }
 
-try {
-  buildPrograms()
-} catch (error) {
-  // Anything unforeseen is as little a reason to fail an install as a missing compiler.
-  const why = error instanceof NotBuilt ? error.message : String(error)
-  console.error(
-    `[native] not built: ${why}; Landlock and the launcher are unavailable, bubblewrap still works`,
-  )
-  if (process.env.DSH_NATIVE === 'required') process.exitCode = 1
+/** Anything unforeseen is as little a reason to fail an install as a missing compiler. */
+function tryToBuild(part) {
+  try {
+    buildPart(part, sourcesHash())
+    return true
+  } catch (error) {
+    const why = error instanceof NotBuilt ? error.message : String(error)
+    console.error(`[native] ${part.name}: ${why}; ${part.cost}`)
+    if (process.env.DSH_NATIVE === 'required') process.exitCode = 1
+    return false
+  }
 }
+
+function buildAll() {
+  if (process.platform !== 'linux') return
+  // What the programs lack, the binding lacks too: one line is enough.
+  if (tryToBuild(PROGRAMS)) tryToBuild(BINDING)
+}
+
+buildAll()
