@@ -1,4 +1,7 @@
-/** The Landlock launcher as TypeScript callers see it: where it lies, its options, and what it says. */
+/**
+ * Landlock for TypeScript callers: the launcher (where it lies, its options, and what it says), and the binding, which
+ * asks the kernel and restricts the calling thread. Importing this loads no native code; the binding's functions do.
+ */
 
 export {
   DENIABLE_CALLS,
@@ -10,3 +13,16 @@ export {
 } from './launcher.ts'
 export { locateLauncher, type LauncherLocation } from './locate.ts'
 export { parseProbe, type LandlockProbe } from './probe.ts'
+
+export { abi, errata, features, probe, type LandlockSupport } from './kernel.ts'
+export { LandlockError, type LandlockStep } from './landlock-error.ts'
+export type {
+  AddRuleFlag,
+  FsRight,
+  LandlockFeatures,
+  NetRight,
+  RestrictSelfFlag,
+  Scope,
+} from './landlock-tables.ts'
+export { Ruleset, type LogFlag, type RestrictSelfOptions, type RulesetOptions } from './ruleset.ts'
+export type { Missing } from './ruleset-plan.ts'

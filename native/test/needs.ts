@@ -16,6 +16,7 @@ const isRequired = (...words: readonly string[]) => ['1', ...words].some((word) 
 
 const PRESENT = {
   'the launcher': isRequired('landlock') || (isBuilt('landlock-run') && isBuilt('fault-run')),
+  'the binding': isRequired('landlock') || (isBuilt('landlock.node') && isBuilt('fault-run')),
   bwrap: isRequired('bwrap') || starts('bwrap', '--unshare-pid', '--ro-bind', '/', '/', '--', 'true'),
 } as const
 
