@@ -9,6 +9,7 @@ import { constants } from 'node:os'
 import { LandlockError, type LandlockStep } from './landlock-error.ts'
 import type { LandlockTables } from './landlock-tables.ts'
 import { locateAddon } from './locate.ts'
+import { isCutOff } from './shared-object.ts'
 
 /** What native code says when a step does not work. */
 export interface NativeFailure {
@@ -43,23 +44,24 @@ function isAddon(loaded: unknown): loaded is Addon {
   return typeof loaded === 'object' && loaded !== null && FUNCTIONS.every((name) => name in loaded)
 }
 
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+/** What Node says of its errors: a name, and for a system call's a negative number. */
+function fieldsOf(error: unknown): { readonly code: string; readonly errno: number } {
+  // Error does not declare them; both are looked at before they are used.
+  const { code, errno } = (error instanceof Error ? error : {}) as { code?: unknown; errno?: unknown }
+  return {
+    code: typeof code === 'string' ? code : 'ERR_DLOPEN_FAILED',
+    errno: typeof errno === 'number' ? Math.abs(errno) : 0,
+  }
 }
 
 function load(path: string): unknown {
   try {
+    if (isCutOff(path)) throw new Error('the file is cut off')
     return createRequire(import.meta.url)(path)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    const code = codeOf(cause) ?? 'ERR_DLOPEN_FAILED'
-    throw new LandlockError(`${path} cannot be loaded: ${why}`, {
-      step: 'load-addon',
-      errno: 0,
-      code,
-      path,
-      cause,
-    })
+    const fields = { step: 'load-addon', ...fieldsOf(cause), path, cause } as const
+    throw new LandlockError(`${path} cannot be loaded: ${why}`, fields)
   }
 }
 

@@ -164,11 +164,13 @@ export class Ruleset {
    *
    * **WARNING: a Node process has other threads, and without `allThreads` they stay as free as before.** Once anything
    * has used libuv's thread pool (`fs.promises`, callbacks of `fs`, `dns.lookup`, `zlib`, `crypto`), its threads are
-   * there, and every later asynchronous file operation of *this* thread runs on them, **unrestricted**. So do workers
-   * that have been started. Only what the calling thread does itself (`fs.readFileSync`) is bound, and what it starts.
+   * there, and every later asynchronous file operation of *this* thread runs on them, **unrestricted**. Loading an ES
+   * module is enough for that (seen: Node 20), so this package's own import may be. Workers that have been
+   * started stay free too.
+   * Only what the calling thread does itself (`fs.readFileSync`) is bound, and what it starts.
    * Without `allThreads` this is no sandbox for JavaScript in the same process; it is for a process that restricts
-   * itself before it has done anything else, and then starts what is to be confined. To confine a command, use the
-   * launcher, which has one thread.
+   * itself and then starts, by itself, what is to be confined. To confine a command, use the launcher, which has one
+   * thread.
    *
    * `allThreads` binds all threads of the process at once, from ABI 8 on (Linux 7.0); it also replaces restrictions
    * that other threads had taken on for themselves. On a lower ABI it throws LandlockError `compatibility` under both

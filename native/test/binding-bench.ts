@@ -30,7 +30,7 @@ export interface BindingBench {
   /** Open to every user; empty before each test. */
   readonly folder: string
   /**
-   * Runs the body of an async function with `landlock`, `fs` and `folder` in reach, and returns what it returns.
+   * Runs the body of an async function with `landlock`, `fs`, `folder`, `addonPath` and `landlockUrl` in reach, and returns what it returns.
    * `front` is put before node. Throws when the process does not end well.
    */
   evaluate(
@@ -74,6 +74,8 @@ export function useBindingBench(): BindingBench {
         import fs from 'node:fs'
         import * as landlock from ${JSON.stringify(index)}
         const folder = ${JSON.stringify(bench.folder)}
+        const addonPath = ${JSON.stringify(bench.addon)}
+        const landlockUrl = ${JSON.stringify(index)}
         /** What an act throws, in a few fields. */
         const thrown = (act) => {
           try { act(); return 'nothing' }
@@ -102,7 +104,7 @@ export function useBindingBench(): BindingBench {
   beforeEach(({ skip }) => {
     skipWithout(skip, 'the binding')
     // A test may have damaged it. Removed first, since an ended process may not have let go of the old file.
-    rmSync(bench.addon, { force: true })
+    rmSync(bench.addon, { recursive: true, force: true })
     copyFileSync(join(BUILT, 'landlock.node'), bench.addon)
     rmSync(bench.folder, { recursive: true, force: true })
     mkdirSync(bench.folder)
