@@ -82,10 +82,20 @@ function sourcesHash() {
   return hash.digest('hex')
 }
 
+/** What the stamp says of a part: its sources and what came out of them, so that a damaged file is built anew. */
+function stampText({ outputs }, hash) {
+  const built = createHash('sha256')
+  for (const output of outputs) built.update(readFileSync(join(release, output)))
+  return `${hash} ${built.digest('hex')}`
+}
+
 function isFresh(part, hash) {
-  const stamp = join(release, part.stamp)
-  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== hash) return false
-  return part.outputs.every((output) => existsSync(join(release, output)))
+  try {
+    return readFileSync(join(release, part.stamp), 'utf8') === stampText(part, hash)
+  } catch {
+    // A file that is absent, or that cannot be read: either way there is nothing to keep.
+    return false
+  }
 }
 
 /** A file of a package that the workspace depends on, by its name there. */
@@ -164,7 +174,7 @@ function buildPart(part, hash) {
   prepareFolder(part)
   if (part === BINDING) findInPackage('node-addon-api/package.json')
   compile(part)
-  writeFileSync(join(release, part.stamp), hash)
+  writeFileSync(join(release, part.stamp), stampText(part, hash))
 }
 
 /** Anything unforeseen is as little a reason to fail an install as a missing compiler. */
