@@ -9,7 +9,6 @@ import { constants } from 'node:os'
 import { LandlockError, type LandlockStep } from './landlock-error.ts'
 import type { LandlockTables } from './landlock-tables.ts'
 import { locateAddon } from './locate.ts'
-import { isCutOff } from './shared-object.ts'
 
 /** What native code says when a step does not work. */
 export interface NativeFailure {
@@ -56,7 +55,6 @@ function fieldsOf(error: unknown): { readonly code: string; readonly errno: numb
 
 function load(path: string): unknown {
   try {
-    if (isCutOff(path)) throw new Error('the file is cut off')
     return createRequire(import.meta.url)(path)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
@@ -68,7 +66,12 @@ function load(path: string): unknown {
 function loadAddon(): Addon {
   const found = locateAddon()
   if ('missing' in found) {
-    throw new LandlockError(found.missing, { step: 'locate-addon', errno: constants.errno.ENOENT })
+    const message = `${found.missing}: ${found.fix}`
+    throw new LandlockError(message, { step: 'locate-addon', errno: constants.errno.ENOENT })
+  }
+  if ('unusable' in found) {
+    const fields = { step: 'load-addon', errno: constants.errno.ENOEXEC, path: found.at } as const
+    throw new LandlockError(`${found.detail}: ${found.fix}`, fields)
   }
   const loaded = load(found.path)
   if (isAddon(loaded)) return loaded

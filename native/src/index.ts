@@ -11,7 +11,7 @@ export {
   LAUNCHER_OPTIONS,
   type DeniableCalls,
 } from './launcher.ts'
-export { locateLauncher, type LauncherLocation } from './locate.ts'
+export { locateAddon, locateLauncher, type Location, type Unusable } from './locate.ts'
 export { parseProbe, type LandlockProbe } from './probe.ts'
 
 export { abi, errata, features, probe, type LandlockSupport } from './kernel.ts'

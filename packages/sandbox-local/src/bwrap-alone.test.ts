@@ -19,7 +19,7 @@ import { skipWithout } from './testing/needs.ts'
 
 vi.mock('dsh-landlock', async (importOriginal) => ({
   ...(await importOriginal<object>()),
-  locateLauncher: () => ({ missing: 'landlock-run is not built' }),
+  locateLauncher: () => ({ missing: 'landlock-run is not built', fix: 'build it' }),
 }))
 
 /** Descriptors of a harness reach this far, so that a command finds what it is not meant to. */

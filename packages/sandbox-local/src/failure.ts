@@ -2,14 +2,39 @@
 
 import type { ConfinedSandboxMode, SandboxBackend, SandboxEnforcement } from 'dsh-sandbox'
 
+/** What is wrong with the launcher, or with the kernel that it asks for Landlock. Words for programs; wording is not. */
+export type LauncherFault =
+  /** No file at any of the places. */
+  | 'launcher-missing'
+  /** Empty, cut short, no program, or not a file. */
+  | 'launcher-damaged'
+  /** A program for another processor. */
+  | 'launcher-architecture'
+  /** It needs a C library that is not installed. */
+  | 'launcher-libc'
+  /** This user may not read or execute it. */
+  | 'launcher-forbidden'
+  /** It looks right, and does not start or does not answer. */
+  | 'launcher-fails'
+  /** The kernel was built without Landlock, or before it. */
+  | 'landlock-absent'
+  /** The kernel has it, and it was not turned on at boot. */
+  | 'landlock-off'
+  /** A filter around this process, as a container has it, refuses the call. */
+  | 'landlock-barred'
+  /** The kernel refuses for a reason that is not in the table. */
+  | 'landlock-refused'
+
 /** One rung's failed step. */
 export interface BackendFailure {
-  /** `find`, `trust`, `version`, `ruleset`, `start`, `allow` (an allowed write failed) or `deny` (a denied one did not). */
-  readonly step: 'find' | 'trust' | 'version' | 'ruleset' | 'start' | 'allow' | 'deny'
+  /** `find`, `file` (it is there, and cannot be used), `trust`, `version`, `ruleset`, `start`, `allow` (an allowed write failed) or `deny` (a denied one did not). */
+  readonly step: 'find' | 'file' | 'trust' | 'version' | 'ruleset' | 'start' | 'allow' | 'deny'
   /** What was seen, in one line. */
   readonly detail: string
   /** What to do, in one line. */
   readonly fix: string
+  /** Set where the launcher, or Landlock asked through it, is what failed. */
+  readonly fault?: LauncherFault
 }
 
 /** One rung of the ladder as it stands on this host. */

@@ -7,7 +7,7 @@ export {
   type ProviderConfig,
   type ProviderConfigInput,
 } from './config.ts'
-export type { BackendFailure, BackendReport } from './failure.ts'
+export type { BackendFailure, BackendReport, LauncherFault } from './failure.ts'
 export { createLocalSandboxProvider, type BackendProof, type LocalSandboxProvider } from './provider.ts'
 export type { EffectProof } from './self-test/proof.ts'
 export type { ModeProof } from './self-test/self-test.ts'

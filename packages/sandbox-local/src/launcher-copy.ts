@@ -8,10 +8,17 @@ import { realpathSync } from 'node:fs'
 import { chmod, copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { LAUNCHER_FAILURE_STATUS, LAUNCHER_OPTIONS, locateLauncher, parseProbe } from 'dsh-landlock'
+import {
+  LAUNCHER_FAILURE_STATUS,
+  LAUNCHER_LINE_PREFIX,
+  LAUNCHER_OPTIONS,
+  locateLauncher,
+  parseProbe,
+  type Location,
+} from 'dsh-landlock'
 import type { Launcher } from './backends/launcher.ts'
 import type { Lookup } from './bwrap-lookup.ts'
-import type { BackendFailure } from './failure.ts'
+import type { BackendFailure, LauncherFault } from './failure.ts'
 
 /** A launcher that starts, and why the kernel enforces no Landlock through it, where that is so. */
 export interface SettledLauncher extends Launcher {
@@ -26,21 +33,20 @@ export interface SettledLauncher extends Launcher {
  */
 export async function settleLauncher(state: string, timeoutMs: number): Promise<Lookup<SettledLauncher>> {
   const located = locateLauncher()
-  if ('missing' in located) {
-    return {
-      failure: {
-        step: 'find',
-        detail: located.missing,
-        fix: 'build it: a C++ compiler, make and python3, then `npm run setup`',
-      },
-    }
-  }
+  if (!('path' in located)) return { failure: locationFailure(located) }
   const original = realpathSync(located.path)
   const copied = await askAbi(await copyInto(state, original), original, timeoutMs)
   // A file system mounted noexec refuses the copy alone; the original is no less ours, but must lie outside every root.
   return 'failure' in copied && /EACCES|permission denied/i.test(copied.failure.detail)
     ? askAbi(original, original, timeoutMs)
     : copied
+}
+
+/** Not found, or found and of no use: two things to mend in two ways. */
+function locationFailure(located: Exclude<Location, { readonly path: string }>): BackendFailure {
+  if ('missing' in located)
+    return { step: 'find', detail: located.missing, fix: located.fix, fault: 'launcher-missing' }
+  return { step: 'file', detail: located.detail, fix: located.fix, fault: `launcher-${located.unusable}` }
 }
 
 /** Where in private state the copy lies. */
@@ -54,6 +60,9 @@ async function copyInto(state: string, original: string): Promise<string> {
   await chmod(path, 0o500)
   return path
 }
+
+/** How the launcher begins its line when the kernel gives it no ruleset. Any other failure is its own. */
+const RULESET_LINE = `${LAUNCHER_LINE_PREFIX}create-ruleset:`
 
 async function askAbi(path: string, original: string, timeoutMs: number): Promise<Lookup<SettledLauncher>> {
   const result = await execa(path, [LAUNCHER_OPTIONS.probe], {
@@ -69,25 +78,45 @@ async function askAbi(path: string, original: string, timeoutMs: number): Promis
     if (answer !== undefined)
       return { found: { path, original, landlockAbi: answer.abi, landlockFailure: undefined } }
   }
-  if (result.exitCode === LAUNCHER_FAILURE_STATUS) {
-    const detail = result.stderr.trim()
+  if (result.exitCode === LAUNCHER_FAILURE_STATUS && result.stderr.startsWith(RULESET_LINE))
     return {
       found: {
         path,
         original,
         landlockAbi: undefined,
-        landlockFailure: { step: 'ruleset', detail, fix: landlockFix(detail) },
+        landlockFailure: landlockFailure(result.stderr.trim()),
       },
     }
+  return {
+    failure: {
+      step: 'start',
+      detail: `${original} --probe: ${result.shortMessage ?? result.stdout}`,
+      fix: 'build it anew (`node native/build.mjs` in the workspace), or install the package anew',
+      fault: 'launcher-fails',
+    },
   }
-  const detail = `${path} --probe: ${result.shortMessage ?? result.stdout}`
-  return { failure: { step: 'start', detail, fix: 'build it anew: `node native/build.mjs`' } }
 }
 
-/** The errno of landlock_create_ruleset tells the reason. Source: landlock(7), "ERRORS". */
-function landlockFix(detail: string): string {
-  if (/not implemented/i.test(detail))
-    return 'run a kernel with Landlock (5.13 or newer, CONFIG_SECURITY_LANDLOCK=y)'
-  if (/not supported/i.test(detail)) return 'enable it at boot: add landlock to the lsm= kernel parameter'
-  return "allow the landlock system calls in this container's seccomp profile"
+/** Why landlock_create_ruleset fails, by what strerror calls its errno in glibc and in musl. Source: landlock(7), "ERRORS". */
+const LANDLOCK_REFUSALS: readonly (readonly [RegExp, LauncherFault, string])[] = [
+  [
+    /not implemented/i,
+    'landlock-absent',
+    'run a kernel with Landlock (5.13 or newer, CONFIG_SECURITY_LANDLOCK=y)',
+  ],
+  [/not supported/i, 'landlock-off', 'enable it at boot: add landlock to the lsm= kernel parameter'],
+  [
+    /not permitted|permission denied/i,
+    'landlock-barred',
+    "allow the landlock system calls in this container's seccomp profile",
+  ],
+]
+
+function landlockFailure(detail: string): BackendFailure {
+  const [, fault, fix] = LANDLOCK_REFUSALS.find(([pattern]) => pattern.test(detail)) ?? [
+    undefined,
+    'landlock-refused' as const,
+    'run `landlock-run --probe` and see landlock(7) for its errno',
+  ]
+  return { step: 'ruleset', detail, fix, fault }
 }
