@@ -497,8 +497,7 @@ describe('a binding that cannot be loaded', () => {
   const BODY = `
     const { message, ...found } = landlock.probe()
     const error = thrown(() => landlock.abi())
-    const launcher = Object.keys(landlock.locateLauncher())
-    return [found, error.message === message, error.path, message.includes(addonPath), launcher.length]`
+    return [found, error.message === message, error.path, message.includes(addonPath)]`
 
   const makeDirectory = () => {
     rmSync(bench.addon)
@@ -512,7 +511,6 @@ describe('a binding that cannot be loaded', () => {
       true,
       null,
       true,
-      1,
     ])
   })
 
@@ -523,16 +521,20 @@ describe('a binding that cannot be loaded', () => {
     { name: 'cut off in its header', damage: () => truncateSync(bench.addon, 40) },
     { name: 'empty', damage: () => truncateSync(bench.addon, 0) },
     { name: 'text', damage: () => writeFileSync(bench.addon, 'not a library\n') },
-    { name: 'of another make', damage: () => copyFileSync(join(BUILT, 'landlock-run'), bench.addon) },
-    { name: 'a directory', damage: makeDirectory, errno: 21, code: 'EISDIR' },
-  ])('is $name: names the file', ({ damage, errno = 0, code = 'ERR_DLOPEN_FAILED' }) => {
+    {
+      name: 'of another make',
+      damage: () => copyFileSync(join(BUILT, 'landlock-run'), bench.addon),
+      errno: 0,
+      code: 'ERR_DLOPEN_FAILED',
+    },
+    { name: 'a directory', damage: makeDirectory },
+  ])('is $name: names the file', ({ damage, errno = 8, code = 'ENOEXEC' }) => {
     damage()
     expect(bench.evaluate(BODY)).toEqual([
       { supported: false, step: 'load-addon', errno, code },
       true,
       bench.addon,
       true,
-      1,
     ])
   })
 
