@@ -558,3 +558,9 @@ describe('a binding that cannot be loaded', () => {
 it('errata are a bit mask', () => {
   expect(bench.evaluate('return landlock.errata()')).toEqual(expect.any(Number))
 })
+
+it('the example in the README runs as it is printed', () => {
+  const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8')
+  const example = /```js\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
+  expect(bench.runModule(example)).toBe('EACCES kept\n')
+})

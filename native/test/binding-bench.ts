@@ -12,6 +12,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +38,9 @@ export interface BindingBench {
     body: string,
     options?: { readonly identity?: Identity; readonly front?: readonly string[] },
   ): unknown
-  /** The same, for a process that need not end well. */
+  /** Runs a module in which the package has its own name, and returns what it prints. Temporary files go to `folder`. */
+  runModule(text: string): string
+  /** The same as evaluate, for a process that need not end well. */
   attempt(body: string, options?: { readonly identity?: Identity; readonly front?: readonly string[] }): Ended
 }
 
@@ -54,7 +57,7 @@ function transpile(file: string): string {
 
 function copyPackage(folder: string): void {
   mkdirSync(join(folder, 'dist'), { recursive: true })
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module", "exports": "./dist/index.js" }')
   for (const file of readdirSync(SOURCES)) {
     if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue
     writeFileSync(join(folder, 'dist', file.replace(/\.ts$/, '.js')), transpile(file))
@@ -89,6 +92,13 @@ export function useBindingBench(): BindingBench {
       const node = [process.execPath, '--expose-gc', '--input-type=module', '--eval', script]
       return run([...front, ...node], identity === undefined ? {} : { identity })
     },
+    runModule(text) {
+      const file = join(scratch, 'module.mjs')
+      writeFileSync(file, text)
+      const { status, stdout, stderr } = run([process.execPath, file], { env: { TMPDIR: bench.folder } })
+      if (status !== 0) throw new Error(`ended with ${status}: ${stderr}`)
+      return stdout
+    },
     evaluate(body, options) {
       const { status, signal, stdout, stderr } = bench.attempt(body, options)
       if (status !== 0) throw new Error(`ended with ${status ?? signal}: ${stderr}`)
@@ -97,6 +107,8 @@ export function useBindingBench(): BindingBench {
   }
   beforeAll(() => {
     chmodSync(scratch, 0o755)
+    mkdirSync(join(scratch, 'node_modules'))
+    symlinkSync('../native', join(scratch, 'node_modules', 'dsh-landlock'))
     copyPackage(join(scratch, 'native'))
     mkdirSync(join(scratch, 'build', 'Release'), { recursive: true })
     if (has('the launcher')) copyFileSync(join(BUILT, 'fault-run'), bench.faultRun)
