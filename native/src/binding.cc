@@ -57,7 +57,7 @@ bool readPort(const Napi::Value& value, uint64_t* port) {
   const double number = value.As<Napi::Number>().DoubleValue();
   if (!(number >= 0 && number <= 65535)) return false;
   *port = static_cast<uint64_t>(number);
-  return true;
+  return static_cast<double>(*port) == number;
 }
 
 // Bytes, since a name need not be text. One with a NUL in it would be cut there.

@@ -41,7 +41,8 @@ export function errata(): number {
 
 /**
  * What an ABI has; by default that of the running kernel. An ABI above the highest that is known here counts as that one:
- * `features().fs` never names a right that the kernel would refuse.
+ * `features().fs` never names a right that the kernel would refuse. What it names grows with the kernel, and with it what
+ * a ruleset denies that handles all of it; name the ABI that was tried, `features(7)`, where that must not happen.
  */
 export function features(ofAbi: number = abi()): LandlockFeatures {
   if (!Number.isInteger(ofAbi) || ofAbi < 1)

@@ -564,3 +564,36 @@ it('the example in the README runs as it is printed', () => {
   const example = /```js\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
   expect(bench.runModule(example)).toBe('EACCES kept\n')
 })
+
+describe('native code itself', () => {
+  const NATIVE = `
+    const { createRequire } = await import('node:module')
+    const native = createRequire(addonPath)(addonPath);`
+
+  it('refuses a closed ruleset before the kernel sees it', () => {
+    // 4 is log_subdomains_off, with which the kernel takes -1 for a ruleset: it would succeed, and bind nobody.
+    const body = `${NATIVE}
+      const ruleset = native.createRuleset(4n, 0n, 0n)
+      native.close(ruleset)
+      const outcome = native.restrictSelf(ruleset, 4n)
+      return [outcome, /^NoNewPrivs:\\s+(\\d)/m.exec(fs.readFileSync('/proc/self/status', 'latin1'))[1]]`
+    expect(bench.evaluate(body)).toEqual([{ step: 'restrict-self', errno: 9 }, '0'])
+  })
+
+  it('takes nothing but its own handles, whole numbers of bits and whole names', () => {
+    const body = `${NATIVE}
+      const ruleset = native.createRuleset(4n, 0n, 0n)
+      return [
+        () => native.createRuleset(4, 0n, 0n), () => native.createRuleset(-1n, 0n, 0n), () => native.createRuleset(1n << 64n, 0n, 0n),
+        () => native.createRuleset(), () => native.close({}), () => native.close(), () => native.addPath(3, Buffer.from('/'), 4n),
+        () => native.addPath(ruleset, '/', 4n), () => native.addPath(ruleset, Buffer.from('/\\0x'), 4n),
+        () => native.addPort(ruleset, 65536, 1n), () => native.addPort(ruleset, 80.5, 1n), () => native.restrictSelf(ruleset, 1n << 32n),
+      ].map((call) => thrown(call).name)`
+    expect(bench.evaluate(body)).toEqual(Array.from({ length: 12 }, () => 'TypeError'))
+  })
+
+  it('says what the kernel says to bits that it does not know', () => {
+    const body = `${NATIVE} return native.createRuleset(1n << 63n, 0n, 0n)`
+    expect(bench.evaluate(body)).toEqual({ step: 'create-ruleset', errno: 22 })
+  })
+})
