@@ -71,6 +71,10 @@ function failed(failure: NativeFailure, path?: string, hint?: string): LandlockE
   return new LandlockError(`${failure.step}${about}: ${errnoName(failure.errno)}${why}`, { ...failure, path })
 }
 
+function createHint({ errno }: NativeFailure): string | undefined {
+  return errno === constants.errno.ENOMSG ? 'nothing is left to restrict' : undefined
+}
+
 /** Bytes for the kernel. A name with a NUL in it names no file. */
 function pathBytes(path: string | Uint8Array): Buffer {
   const bytes = typeof path === 'string' ? Buffer.from(path) : Buffer.from(path)
@@ -118,7 +122,7 @@ export class Ruleset {
     this.#dropped = this.#plan.missing
     if (this.#strict && this.#dropped.length > 0) throw lacking(this.#dropped, this.#abi)
     const created = addon.createRuleset(this.#plan.fs, this.#plan.net, this.#plan.scoped)
-    if (isNativeFailure(created)) throw failed(created, undefined, 'a ruleset was refused')
+    if (isNativeFailure(created)) throw failed(created, undefined, createHint(created))
     this.#handle = created
   }
 
