@@ -26,11 +26,17 @@ bool closeRangesAround(int kept) {
 struct Sweep {
   int closed = 0;
   bool sawItself = false;  // false: whatever is mounted there does not list this process's descriptors
+  int error = 0;           // of reading; strtol and close have errnos of their own
 };
+
+const dirent* nextEntry(DIR* listing) {
+  errno = 0;
+  return readdir(listing);
+}
 
 Sweep sweep(DIR* listing, int kept) {
   Sweep result;
-  while (const dirent* entry = readdir(listing)) {
+  while (const dirent* entry = nextEntry(listing)) {
     char* end = nullptr;
     const long fd = strtol(entry->d_name, &end, 10);
     if (end == entry->d_name || *end != '\0') continue;
@@ -41,6 +47,7 @@ Sweep sweep(DIR* listing, int kept) {
       result.closed++;
     }
   }
+  result.error = errno;
   return result;
 }
 
@@ -52,12 +59,10 @@ Failure closeListedExcept(int kept) {
   Sweep last;
   do {
     rewinddir(listing);
-    errno = 0;
     last = sweep(listing, kept);
   } while (last.closed > 0);
-  const int error = errno;
   closedir(listing);
-  if (!last.sawItself) return failedWith(error != 0 ? error : EIO, "close-descriptors", kListing);
+  if (!last.sawItself) return failedWith(last.error != 0 ? last.error : EIO, "close-descriptors", kListing);
   return success();
 }
 

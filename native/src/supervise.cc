@@ -78,7 +78,8 @@ Failure shareNeverRan(bool** neverRan) {
 // Among processes that fork as fast as they can its turn might never come. It sleeps otherwise, and the command, forked
 // before, is scheduled as ever. Needs CAP_SYS_NICE; without it the scheduler decides.
 void runBeforeOthers() {
-  const sched_param lowest = {1};
+  sched_param lowest = {};  // musl's has more members than one
+  lowest.sched_priority = 1;
   syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &lowest);  // not every C library has more than a stub of it
 }
 
