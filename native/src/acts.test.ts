@@ -13,10 +13,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { BUILT, skipWithout } from '../test/needs.ts'
+import { LAUNCHER, skipWithout } from '../test/needs.ts'
 import { LAUNCHER_OPTIONS } from './launcher.ts'
 
-const LAUNCHER = join(BUILT, 'landlock-run')
 const ENOENT = 2
 
 let scratch: string

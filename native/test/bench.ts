@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { parseProbe } from '../src/index.ts'
-import { BUILT, has, skipWithout } from './needs.ts'
+import { BUILT, IS_MUSL, LAUNCHER, has, skipWithout } from './needs.ts'
 
 const TOOLS = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
@@ -69,11 +69,27 @@ function spawned(argv: readonly string[], options: RunOptions): SpawnSyncReturns
   })
 }
 
+/** What musl calls an errno, and what glibc does. */
+const MUSL_WORDS = {
+  'I/O error': 'Input/output error',
+  'Not supported': 'Operation not supported',
+  'Symbolic link loop': 'Too many levels of symbolic links',
+} as const
+
+/** A launcher's line ends with the words of its C library; tests expect those of glibc. */
+function inGlibcWords(stderr: string): string {
+  if (!IS_MUSL) return stderr
+  return Object.entries(MUSL_WORDS).reduce(
+    (text, [musl, glibc]) => text.replaceAll(`: ${musl}\n`, `: ${glibc}\n`),
+    stderr,
+  )
+}
+
 /** Runs a command to its end. */
 export function run(argv: readonly string[], options: RunOptions = {}): Ended {
   const { error, status, signal, stdout, stderr } = spawned(argv, options)
   if (error !== undefined) throw error
-  return { status, signal, stdout, stderr }
+  return { status, signal, stdout, stderr: inGlibcWords(stderr) }
 }
 
 /** Runs a command with a pipe on descriptor 3; `report` is all that was written there. */
@@ -83,13 +99,13 @@ export function runReporting(
 ): Ended & { readonly report: string } {
   const { error, status, signal, stdout, stderr, output } = spawned(argv, { ...options, extra: ['pipe'] })
   if (error !== undefined) throw error
-  return { status, signal, stdout, stderr, report: output[3] ?? '' }
+  return { status, signal, stdout, stderr: inGlibcWords(stderr), report: output[3] ?? '' }
 }
 
 /** ABI of the running kernel's Landlock; 0 where it has none, and where no launcher is there to ask. */
 export function landlockAbi(): number {
   if (!has('the launcher')) return 0
-  return parseProbe(run([join(BUILT, 'landlock-run'), '--probe']).stdout)?.abi ?? 0
+  return parseProbe(run([LAUNCHER, '--probe']).stdout)?.abi ?? 0
 }
 
 /** Paths of one test file's scratch; the folders exist anew before each test. */
@@ -120,7 +136,7 @@ export function useBench(): Bench {
   beforeAll(() => {
     chmodSync(scratch, 0o755)
     if (!has('the launcher')) return
-    copyFileSync(join(BUILT, 'landlock-run'), bench.launcher)
+    copyFileSync(LAUNCHER, bench.launcher)
     copyFileSync(join(BUILT, 'fault-run'), bench.faultRun)
   })
   beforeEach(({ skip }) => {

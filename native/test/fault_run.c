@@ -8,7 +8,7 @@
 //     --no-userns E          a new user namespace fails with E (clone3 with ENOSYS)
 //     --no-newns E           any new namespace fails with E (clone3 with ENOSYS)
 //     --no-syscall NR=E      one call, by number, fails with E
-//     --open-suffix TEXT=E   openat of a path that ends in TEXT fails with E
+//     --open-suffix TEXT=E   open or openat of a path that ends in TEXT fails with E
 //
 // A filter alone answers most rules. For a version and for paths the calls are handed to this process, which is the
 // command's parent: under Yama only an ancestor may read the command's memory. It passes stop signals on, ends once no
@@ -155,6 +155,9 @@ static void rule_open_suffix(char* value) {
   open_suffix = value;
   filter.asks_supervisor = 1;
   on_call(SYS_openat, SECCOMP_RET_USER_NOTIF);
+#ifdef SYS_open
+  on_call(SYS_open, SECCOMP_RET_USER_NOTIF);  // what musl uses where the kernel has it
+#endif
 }
 
 static const struct {
@@ -219,12 +222,12 @@ static int64_t answer_create(pid_t pid, const __u64* args) {
   return unknown_right || unknown_net || attr[2] >> 2 != 0 ? -EINVAL : 0;
 }
 
-static int64_t answer_open(pid_t pid, const __u64* args) {
+static int64_t answer_open(pid_t pid, __u64 name) {
   char path[4097] = {0};
   size_t length = 0;
   // Byte ranges that end at a page, since the path may be the last thing that is mapped.
   while (length < 4096 && memchr(path, '\0', length) == NULL) {
-    const uintptr_t address = (uintptr_t)args[1] + length;
+    const uintptr_t address = (uintptr_t)name + length;
     size_t step = 4096 - address % 4096;
     if (step > 4096 - length) step = 4096 - length;
     const struct iovec here = {path + length, step};
@@ -250,7 +253,11 @@ static int64_t answer(const struct seccomp_notif* request) {
     case RESTRICT_SELF:
       return (uint32_t)args[1] >> ABI_FACTS[rules_abi].self_flags != 0 ? -EINVAL : 0;
     case SYS_openat:
-      return answer_open(pid, args);
+      return answer_open(pid, args[1]);
+#ifdef SYS_open
+    case SYS_open:
+      return answer_open(pid, args[0]);
+#endif
     default:
       return 0;
   }

@@ -11,6 +11,12 @@ import type { TestContext } from 'vitest'
 /** Where the build leaves its programs. */
 export const BUILT = join(import.meta.dirname, '..', '..', 'build', 'Release')
 
+/** The launcher under test: what was built here, or another one (a prebuild) by its absolute path. */
+export const LAUNCHER = process.env['DSH_TEST_LAUNCHER'] ?? join(BUILT, 'landlock-run')
+
+/** Linked with musl, whose words for some errnos differ, and whose execvp(3) gives no script to a shell. */
+export const IS_MUSL = LAUNCHER.includes('-musl/')
+
 const required = (process.env['DSH_REQUIRE_BACKENDS'] ?? '').split(',')
 const isRequired = (...words: readonly string[]) => ['1', ...words].some((word) => required.includes(word))
 
