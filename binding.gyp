@@ -39,7 +39,7 @@
           # It runs before each command: small, and with nothing to load.
           "cflags": ["-Os", "-fPIE", "-ffunction-sections", "-fdata-sections", "-fno-asynchronous-unwind-tables"],
           "cflags!": ["-O3", "-pthread"],
-          "ldflags": ["<(program_link)", "-Wl,--gc-sections", "-s"],
+          "ldflags": ["<(program_link)", "-Wl,--gc-sections", "-Wl,-z,relro,-z,now", "-s"],
           "ldflags!": ["-rdynamic", "-pthread"]
         },
         {
@@ -57,7 +57,7 @@
           ],
           "cflags": ["-ffunction-sections", "-fdata-sections"],
           # libstdc++ stays shared: node needs it anyway, and its static form asks for a newer C library.
-          "ldflags": ["-Wl,--gc-sections", "-s"]
+          "ldflags": ["-Wl,--gc-sections", "-Wl,-z,relro,-z,now", "-s"]
         },
         {
           # Test only.
