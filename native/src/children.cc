@@ -34,25 +34,32 @@ bool hasChildren() {
 // The number of a child is its own until it is collected here, so no other process is ever hit.
 bool killChild(pid_t pid) { return isChild(pid) && kill(pid, SIGKILL) == 0; }
 
-// Kills every child that is listed at this moment. How many were reached, or kUnreadable.
-int killListed(int list) {
+// Calls `visit` with every child that is listed at this moment. False when the list cannot be read.
+template <typename Visit>
+bool visitListed(int list, Visit visit) {
   char text[4096];
   pid_t pid = 0;
-  int reached = 0;
   off_t at = 0;
   for (ssize_t length = pread(list, text, sizeof text, at); length != 0; length = pread(list, text, sizeof text, at)) {
-    if (length < 0) return kUnreadable;
+    if (length < 0) return false;
     for (ssize_t i = 0; i < length; i++) {
       if (text[i] >= '0' && text[i] <= '9') {
         pid = pid * 10 + (text[i] - '0');  // a number may go on in the next read
       } else if (pid > 0) {
-        reached += killChild(pid);
+        visit(pid);
         pid = 0;
       }
     }
     at += length;
   }
-  return reached;
+  return true;
+}
+
+// How many were reached, or kUnreadable.
+int killListed(int list) {
+  int reached = 0;
+  const bool read = visitListed(list, [&reached](pid_t pid) { reached += killChild(pid); });
+  return read ? reached : kUnreadable;
 }
 
 // Needs neither /proc nor a descriptor.
@@ -68,16 +75,20 @@ int killChildren(int list) {
 }
 
 // Waits for one child to end, and collects no more than `most`: with children that fork faster than they are collected
-// it would otherwise never be their turn to be killed.
-void collect(int most) {
+// it would otherwise never be their turn to be killed. How many of them had been killed.
+int collect(int most) {
   int options = __WALL;
+  int killed = 0;
   while (most > 0) {
-    const pid_t pid = waitpid(-1, nullptr, options);
+    int status = 0;
+    const pid_t pid = waitpid(-1, &status, options);
     if (pid < 0 && errno == EINTR) continue;
-    if (pid <= 0) return;
+    if (pid <= 0) break;
     options = __WALL | WNOHANG;
+    killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     most--;
   }
+  return killed;
 }
 
 }  // namespace
@@ -104,13 +115,21 @@ Collected collectOneBut(pid_t watched) {
   return Collected::Other;
 }
 
-void endChildren(const UniqueFd& list) {
+void collectEnded(const UniqueFd& list, pid_t watched) {
+  visitListed(list.get(), [watched](pid_t pid) {
+    if (pid != watched) waitpid(pid, nullptr, WNOHANG | __WALL);
+  });
+}
+
+int endChildren(const UniqueFd& list) {
+  int killed = 0;
   while (hasChildren()) {
     const int reached = killChildren(list.get());
     // Waiting for a child that was not killed could last for ever: one of another user, without CAP_KILL.
-    if (reached == 0) return;
-    collect(reached);
+    if (reached == 0) break;
+    killed += collect(reached);
   }
+  return killed;
 }
 
 }  // namespace dsh

@@ -21,10 +21,14 @@ enum class Collected { None, Watched, Other };
 // group's, is nobody else's yet.
 Collected collectOneBut(pid_t watched);
 
-// Kills and collects children until none is left that can be killed. Where this process is a subreaper that covers
+// Collects what has ended by now of the children, all but `watched`, as far as the list can be read.
+void collectEnded(const UniqueFd& list, pid_t watched);
+
+// Kills and collects children until none is left that can be killed, and returns how many it has collected that a KILL
+// ended: its own, or one that came before. Where this process is a subreaper that covers
 // everything below it, since what a killed child leaves becomes a child in turn. Without a list that can be read it
 // tries every number there is, which takes about two seconds for each generation.
-void endChildren(const UniqueFd& list);
+int endChildren(const UniqueFd& list);
 
 }  // namespace dsh
 

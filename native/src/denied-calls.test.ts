@@ -129,7 +129,7 @@ describe.each(IDENTITIES)('as $name', (identity) => {
     child.stdio[3]?.on('data', (chunk: Buffer) => (report += chunk.toString()))
     await until('the end is told', () => report.includes('exited'))
     const left = endedNow(marker)
-    expect([report, await ended]).toEqual(['ready\nexited 3\n', [3, null]])
+    expect([report, await ended]).toEqual(['ready\nleft 1\nexited 3\n', [3, null]])
     expect(left).toBe(0)
   })
 })

@@ -30,7 +30,8 @@ const char kHelp[] =
     "  --guard                       with --supervise: nobody either when the launcher itself is killed\n"
     "  --setenv NAME=VALUE           set a variable in PROGRAM's environment\n"
     "  --status-fd N                 report `ready` or `failed STEP ERRNO PATH` on descriptor N,\n"
-    "                                and supervised `exited N` or `signaled N` at the end\n"
+    "                                and supervised `left N`, if any, and `exited N` or `signaled N`\n"
+    "                                at the end\n"
     "\n"
     "Exit status: PROGRAM's own; 127 not found, 126 not executable, 125 any other failure.\n";
 

@@ -117,6 +117,14 @@ void reportFailure(int statusFd, const Failure& failure) {
   line.writeTo(statusFd);
 }
 
+void reportLeft(int statusFd, int processes) {
+  ignoreBrokenPipes();
+  Line line;
+  line.add("left ");
+  line.addNumber(processes);
+  line.writeTo(statusFd);
+}
+
 void reportEnded(int statusFd, Ending ending, int number) {
   ignoreBrokenPipes();
   Line line;

@@ -15,6 +15,9 @@ void printUsage(const char* message, const char* argument);
 // `failed STEP ERRNO PATH` on the status descriptor. A caller that no longer reads is nobody's error here.
 void reportFailure(int statusFd, const Failure& failure);
 
+// `left N` on the status descriptor: processes that were there when PROGRAM had ended.
+void reportLeft(int statusFd, int processes);
+
 enum class Ending { Exited, Signaled };
 
 // `exited N` or `signaled N` on the status descriptor, once PROGRAM has ended.

@@ -103,14 +103,22 @@ bool watch(pid_t watched, pid_t target, pid_t launcher) {
   return false;
 }
 
-// Waits as `watch` does, then ends everything below. The status that `watched` ended with; none when the launcher is gone.
-bool outlive(pid_t watched, pid_t target, pid_t launcher, const UniqueFd& children, int* status) {
+// How the watched process ended, and how many others had to be.
+struct End {
+  int status = 0;
+  int left = 0;
+};
+
+// Waits as `watch` does, then ends everything below. False, and no status, when the launcher is gone.
+bool outlive(pid_t watched, pid_t target, pid_t launcher, const UniqueFd& children, End* end) {
   runBeforeOthers();
   const bool ended = watch(watched, target, launcher);
+  // What somebody else has killed before is not left over.
+  if (ended) collectEnded(children, watched);
   // A group is killed at one stroke: nobody in it forks past that. While its leader is uncollected it is no other group.
   kill(-watched, SIGKILL);
-  if (ended) waitpid(watched, status, __WALL);
-  endChildren(children);
+  if (ended) waitpid(watched, &end->status, __WALL);
+  end->left = endChildren(children);
   return ended;
 }
 
@@ -121,7 +129,9 @@ bool outlive(pid_t watched, pid_t target, pid_t launcher, const UniqueFd& childr
   _exit(kSignaledStatus + number);
 }
 
-void reportEnd(int statusFd, int status) {
+void reportEnd(int statusFd, const End& end) {
+  const int status = end.status;
+  if (end.left > 0) reportLeft(statusFd, end.left);
   if (WIFSIGNALED(status)) return reportEnded(statusFd, Ending::Signaled, WTERMSIG(status));
   reportEnded(statusFd, Ending::Exited, WEXITSTATUS(status));
 }
@@ -154,10 +164,10 @@ Failure reapCommand(const Supervision& supervision, pid_t launcher, const Unique
   if (command == 0) becomeCommand(supervision, self, neverRan);
   setpgid(command, command);  // here too: whichever comes first; an EACCES says that the command did it
   letGoOfStreams();
-  int status = 0;
-  if (!outlive(command, -command, launcher, children, &status)) _exit(kExitFailure);
-  if (supervision.statusFd >= 0 && !*neverRan) reportEnd(supervision.statusFd, status);
-  endAs(status);
+  End end;
+  if (!outlive(command, -command, launcher, children, &end)) _exit(kExitFailure);
+  if (supervision.statusFd >= 0 && !*neverRan) reportEnd(supervision.statusFd, end);
+  endAs(end.status);
 }
 
 [[noreturn]] void becomeGuard(const Supervision& supervision, pid_t launcher) {
@@ -179,9 +189,9 @@ Failure guardCommand(const Supervision& supervision, const UniqueFd& children) {
   if (guard == 0) becomeGuard(supervision, self);
   if (supervision.statusFd >= 0) close(supervision.statusFd);
   letGoOfStreams();
-  int status = 0;
-  outlive(guard, guard, kNobody, children, &status);
-  endAs(status);
+  End end;
+  outlive(guard, guard, kNobody, children, &end);
+  endAs(end.status);
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ using CommandBody = int (*)(const void* context);
 
 struct Supervision {
   Guard guard = Guard::None;
-  int statusFd = -1;  // gets `exited N` or `signaled N` once a command that ran has ended; -1: nobody is told
+  // Gets `left N`, where any had to be ended, and `exited N` or `signaled N` once a command that ran has ended; -1: nobody
+  // is told.
+  int statusFd = -1;
   CommandBody body = nullptr;
   const void* context = nullptr;
 };

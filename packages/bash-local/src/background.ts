@@ -18,6 +18,7 @@ export function backgroundProcess(begun: BegunCommand, judge: RunnableCommand['j
     const verdict = judged(ended, judge)
     if (verdict !== undefined) handle.sandbox = verdict
     if (ended.spawnError !== undefined) note = `spawn failed: ${ended.spawnError.message}`
+    if (ended.leftover !== undefined) handle.leftover = ended.leftover
     handle.exitCode = ended.exitCode
     handle.signal = ended.signal
     handle.status = killAsked || wasKilled(ended) ? 'killed' : 'completed'

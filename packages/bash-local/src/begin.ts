@@ -6,7 +6,13 @@ import { AbortedBeforeSpawnError, checkRunnable, type EndedCommand, type Runnabl
 import type { ResolvedConfig } from './config.ts'
 import { spawnProcess, type SpawnedProcess, type StdioPlan } from './spawn.ts'
 import type { SpillStore } from './spill.ts'
-import { createStatusChannel, reportedExit, saysReady, type StatusChannel } from './status-channel.ts'
+import {
+  createStatusChannel,
+  reportedExit,
+  reportedLeftover,
+  saysReady,
+  type StatusChannel,
+} from './status-channel.ts'
 import { supervise, type Sink, type Supervision } from './supervise.ts'
 import { checkWorkdir } from './workdir.ts'
 
@@ -114,12 +120,13 @@ async function endedSupervised(
   const { exitCode, signal, timedOut, aborted, killed } = await supervision.outcome
   const taken = takenIn(intake)
   const exit = reportedExit(taken.statusText ?? '') ?? { exitCode, signal }
-  return { ...exit, timedOut, aborted, killed, timeoutMs: spec.timeoutMs, ...taken }
+  const leftover = reportedLeftover(taken.statusText ?? '')
+  return { ...exit, leftover, timedOut, aborted, killed, timeoutMs: spec.timeoutMs, ...taken }
 }
 
 function endedUnspawned(spec: BashExecSpec, intake: Intake, spawnError: NodeJS.ErrnoException): EndedCommand {
   const aborted = spawnError instanceof AbortedBeforeSpawnError
-  const none = { exitCode: null, signal: null, timedOut: false, killed: false }
+  const none = { exitCode: null, signal: null, leftover: undefined, timedOut: false, killed: false }
   return { ...none, aborted, timeoutMs: spec.timeoutMs, ...takenIn(intake), spawnError }
 }
 

@@ -35,6 +35,8 @@ export interface PassedCommand {
   readonly timeoutMs: number
   /** All text that came on the status descriptor, its first 4 KiB; undefined when no `statusFd` was asked for. */
   readonly statusText: string | undefined
+  /** Processes that the runner had to end after the command; undefined where none told. */
+  readonly leftover: number | undefined
 }
 
 /** How a spawned command ended, before any verdict. */
@@ -47,8 +49,9 @@ export interface EndedCommand extends PassedCommand {
 
 /** The result of a command that nobody has to judge. */
 export function runResult(ended: EndedCommand): BashRunResult {
-  const { exitCode, signal, timedOut, aborted, timeoutMs, stdout, stderr } = ended
-  return { exitCode, signal, timedOut, aborted, timeoutMs, stdout, stderr }
+  const { exitCode, signal, timedOut, aborted, timeoutMs, stdout, stderr, leftover } = ended
+  const result = { exitCode, signal, timedOut, aborted, timeoutMs, stdout, stderr }
+  return leftover === undefined ? result : { ...result, leftover }
 }
 
 /** The caller's signal had fired before the spawn; nothing ran. `cause` is the caller's own reason. */

@@ -74,8 +74,8 @@ export function createBashRunner(input?: ConfigInput): BashRunner {
     run: (command) => toEnd(command, 'collected'),
     async pass(command) {
       const ended = await toEnd(command, 'inherited')
-      const { exitCode, signal, timedOut, aborted, killed, timeoutMs, statusText } = ended
-      return { exitCode, signal, timedOut, aborted, killed, timeoutMs, statusText }
+      const { exitCode, signal, timedOut, aborted, killed, timeoutMs, statusText, leftover } = ended
+      return { exitCode, signal, timedOut, aborted, killed, timeoutMs, statusText, leftover }
     },
     start(command) {
       const way = { stdio: 'collected', timeoutMs: undefined, stdoutMaxBytes: config.maxOutputBytes } as const

@@ -1,7 +1,13 @@
 import { Readable } from 'node:stream'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createStatusChannel, MAX_STATUS_BYTES, reportedExit, saysReady } from './status-channel.ts'
+import {
+  createStatusChannel,
+  MAX_STATUS_BYTES,
+  reportedExit,
+  reportedLeftover,
+  saysReady,
+} from './status-channel.ts'
 import { STATUS_FD } from './command.ts'
 import { isRunning, eventually, numberIn, plain, scratchFolder, scratchRunner } from './testing/scratch.ts'
 
@@ -19,6 +25,21 @@ describe('what a runner tells', () => {
   ])('%j', (text, ready, exit) => {
     expect(saysReady(text)).toBe(ready)
     expect(reportedExit(text)).toEqual(exit)
+  })
+
+  it.each([
+    ['ready\nexited 0\n', 0],
+    ['ready\nleft 1\nexited 0\n', 1],
+    ['ready\nleft 12\nsignaled 15\n', 12],
+    ['ready\nleft 2\n', undefined],
+    ['ready\n', undefined],
+    ['', undefined],
+    ['ready\nleft 0\nexited 0\n', 0],
+    ['ready\nleft -1\nexited 0\n', 0],
+    ['ready\nleft 1 more\nexited 0\n', 0],
+    ['ready\nexited 0\nleft 1\n', 0],
+  ])('%j: left over %j', (text, leftover) => {
+    expect(reportedLeftover(text)).toBe(leftover)
   })
 
   it('is kept up to its bound and no further', async () => {

@@ -1,6 +1,7 @@
 /**
  * What a runner says about itself and the command's end on its own descriptor, as opposed to what the command prints:
- * `ready` or `failed STEP ERRNO PATH`, and in the end `exited N` or `signaled N`, a line each.
+ * `ready` or `failed STEP ERRNO PATH`, and in the end `left N`, where N processes had to be ended, and `exited N` or
+ * `signaled N`, a line each.
  */
 
 import { constants } from 'node:os'
@@ -46,6 +47,15 @@ export function reportedExit(text: string): Exit | undefined {
   const [, how, number] = /^(exited|signaled) (\d+)$/m.exec(text) ?? []
   if (how === undefined) return undefined
   return how === 'exited' ? { exitCode: Number(number), signal: null } : signalExit(Number(number))
+}
+
+/**
+ * How many processes were there when the command had ended, and were ended by the runner. A runner that tells the end
+ * tells of them before that, unless there are none. Undefined: the end was not told.
+ */
+export function reportedLeftover(text: string): number | undefined {
+  const [told, number = '0'] = /^(?:left ([1-9]\d{0,8})\n)?(?:exited|signaled) \d+$/m.exec(text) ?? []
+  return told === undefined ? undefined : Number(number)
 }
 
 /** Real-time signals have no name here: their death is told as a shell tells it. */

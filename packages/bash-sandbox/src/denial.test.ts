@@ -43,6 +43,7 @@ function ended(stderr: string, exitCode: number | null = 1): EndedCommand {
     killed: false,
     timeoutMs: 1000,
     statusText: undefined,
+    leftover: undefined,
     stdout: { text: '', truncated: false },
     stderr: { text: stderr, truncated: false },
   }

@@ -420,6 +420,28 @@ describe.each(['bwrap', 'landlock'] as const)('on this host, %s', (backend) => {
     expect(listed.stderr.text).toMatch(/3: Bad file descriptor/)
   })
 
+  const LEFTOVERS = [
+    { what: 'nothing', script: 'true', leftover: 0 },
+    { what: 'what was waited for', script: 'sleep 0 & wait', leftover: 0 },
+    { what: 'a member of its group', script: 'sleep 60 & ', leftover: 1 },
+    { what: 'a session of its own', script: 'setsid sleep 60 & sleep 0.05', leftover: 1 },
+    { what: 'a double fork', script: '(setsid sleep 60 &) ; sleep 0.05', leftover: 1 },
+    { what: 'three', script: 'sleep 60 & sleep 60 & (setsid sleep 60 &); sleep 0.05', leftover: 3 },
+  ]
+  it.each(LEFTOVERS)('what it left behind is counted: $what', async ({ script, leftover }) => {
+    const bash = await make()
+    const command = `exec >/dev/null 2>&1; ${script}\nexit 0`
+    const spec = bash.resolve({ command })
+    expect(await bash.run(spec)).toMatchObject({ exitCode: 0, leftover })
+    const background = bash.start(spec)
+    expect(background.leftover).toBeUndefined()
+    await background.done
+    expect(background).toMatchObject({ exitCode: 0, leftover })
+    // Nobody counts in the open.
+    const open = bash.resolve({ command: 'true', sandboxMode: 'danger-full-access' })
+    expect((await bash.run(open)).leftover).toBeUndefined()
+  })
+
   it('a workspace swapped between two calls is refused', async () => {
     const bash = await make()
     await bash.run(bash.resolve({ command: 'true' }))

@@ -36,6 +36,7 @@ function ended(end: End): EndedCommand {
     killed,
     timeoutMs: 1000,
     statusText,
+    leftover: undefined,
     stdout: { text: stdout, truncated: false },
     stderr: { text: stderr, truncated: false },
   }

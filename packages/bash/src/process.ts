@@ -24,6 +24,8 @@ export interface BashProcess {
   readonly exitCode: number | null
   /** The signal that ended it. */
   readonly signal: NodeJS.Signals | null
+  /** Processes still running when it had ended, which were ended then. 0: known to be none; absent: not known, or not yet. */
+  readonly leftover?: number
   /** Resolves when the process and its output are done. Never rejects: a failed start settles as `killed`. */
   readonly done: Promise<void>
   /** Stamped before `done` resolves when the process ran confined. */

@@ -26,6 +26,8 @@ export interface BashRunResult {
   timeoutMs: number
   stdout: CollectedOutput
   stderr: CollectedOutput
+  /** Processes still running when the command had ended, which were ended then. 0: known to be none; absent: not known. */
+  leftover?: number
   /** Present exactly when a sandboxing executor ran the command. */
   sandbox?: BashSandboxInfo
 }

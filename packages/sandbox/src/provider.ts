@@ -58,7 +58,7 @@ export interface ConfinementChannel {
   /**
    * A descriptor that the caller opens for writing in the spawned process. The runner writes lines to it: `ready` just
    * before the command starts, or `failed STEP ERRNO PATH` when it never will; then, when it stays as the command's
-   * parent, `exited N` or `signaled N`. The command itself never has it.
+   * parent, `left N` if N more processes had to be ended, and `exited N` or `signaled N`. The command itself never has it.
    */
   readonly statusFd: number
 }
