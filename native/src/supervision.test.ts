@@ -129,6 +129,20 @@ describe.each(CASES)('the end of a command, $how, as $who', ({ identity, mode })
   })
 
   it.each([
+    { what: 'a child that was waited for', script: 'sleep 0 & wait' },
+    { what: 'one that has ended by itself', script: 'sleep 0 & sleep 0.05' },
+    { what: 'one that was killed and waited for', script: 'sleep 60 & kill -KILL $!; wait $!' },
+    { what: 'one that was killed as the last act', script: 'sleep 60 & kill -KILL $!; exec sleep 0.05' },
+    {
+      what: 'an orphan that was killed',
+      script: 'pid=$(sleep 60 >&- & echo $!); kill -KILL $pid; sleep 0.05',
+    },
+  ])('is told alone when nothing is left: $what', ({ script }) => {
+    const argv = launch(mode, 'bash', '-c', `${script}\nexit 0`)
+    expect(runReporting(argv, { identity })).toMatchObject({ status: 0, report: 'ready\nexited 0\n' })
+  })
+
+  it.each([
     { program: ['no such'], status: 127, report: 'ready\nfailed exec 2 no%20such\n' },
     { program: ['/etc/passwd'], status: 126, report: 'ready\nfailed exec 13 /etc/passwd\n' },
   ])('that never ran is no end: $report', ({ program, status, report }) => {
