@@ -109,7 +109,9 @@ Failure openChildren(UniqueFd* list) {
 Collected collectOneBut(pid_t watched) {
   siginfo_t seen;
   seen.si_pid = 0;  // and so it stays while none has ended
-  if (waitid(P_ALL, 0, &seen, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 || seen.si_pid == 0) return Collected::None;
+  // With a child there is nothing for it to fail on; if it does, its signal may be gone, and has to be asked after again.
+  if (waitid(P_ALL, 0, &seen, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0) return Collected::Unknown;
+  if (seen.si_pid == 0) return Collected::None;
   if (seen.si_pid == watched) return Collected::Watched;
   waitpid(seen.si_pid, nullptr, WNOHANG | __WALL);
   return Collected::Other;

@@ -15,7 +15,7 @@ namespace dsh {
 // of another PID namespace.
 Failure openChildren(UniqueFd* list);
 
-enum class Collected { None, Watched, Other };
+enum class Collected { None, Watched, Other, Unknown };
 
 // Collects one child that has ended. `watched` is seen and left uncollected, so that its number, and with it its
 // group's, is nobody else's yet.

@@ -47,7 +47,8 @@ Failure clearAmbient() {
 Failure dropBoundingSet() {
   for (int capability = 0; capability < 64; capability++) {
     const int present = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
-    if (present < 0) break;  // EINVAL: past the last one this kernel knows
+    if (present < 0 && errno == EINVAL) break;  // past the last one this kernel knows
+    if (present < 0) return failedNow("bounding-set");
     if (present == 0 || (kKeptCapabilities & capabilityBit(capability)) != 0) continue;
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return failedNow("bounding-set");
   }

@@ -96,7 +96,7 @@ bool watch(pid_t watched, pid_t target, pid_t launcher) {
   while (launcher == kNobody || getppid() == launcher) {
     const Collected collected = collectOneBut(watched);
     if (collected == Collected::Watched) return true;
-    if (collected == Collected::Other) continue;
+    if (collected != Collected::None) continue;
     const int number = sigwaitinfo(&all, nullptr);
     if (isForwarded(number)) forward(number, watched, target);
   }
@@ -105,7 +105,8 @@ bool watch(pid_t watched, pid_t target, pid_t launcher) {
 
 // How the watched process ended, and how many others had to be.
 struct End {
-  int status = 0;
+  bool known = false;
+  int status = kExitFailure << 8;  // as wait(2) has it; this one until it is known, so that it is never taken for success
   int left = 0;
 };
 
@@ -117,7 +118,7 @@ bool outlive(pid_t watched, pid_t target, pid_t launcher, const UniqueFd& childr
   if (ended) collectEnded(children, watched);
   // A group is killed at one stroke: nobody in it forks past that. While its leader is uncollected it is no other group.
   kill(-watched, SIGKILL);
-  if (ended) waitpid(watched, &end->status, __WALL);
+  end->known = ended && waitpid(watched, &end->status, __WALL) == watched;
   end->left = endChildren(children);
   return ended;
 }
@@ -166,7 +167,7 @@ Failure reapCommand(const Supervision& supervision, pid_t launcher, const Unique
   letGoOfStreams();
   End end;
   if (!outlive(command, -command, launcher, children, &end)) _exit(kExitFailure);
-  if (supervision.statusFd >= 0 && !*neverRan) reportEnd(supervision.statusFd, end);
+  if (supervision.statusFd >= 0 && end.known && !*neverRan) reportEnd(supervision.statusFd, end);
   endAs(end.status);
 }
 
