@@ -1,6 +1,7 @@
 /** `--deny`: which calls fail and how, by whatever way they are made; and a supervisor whose limits were taken away. */
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
@@ -368,4 +369,44 @@ it('nothing runs where filters are barred', () => {
   const { status, stdout, stderr } = run([...front, 'echo', 'ran'])
   expect(stdout).toBe('')
   expect([status, stderr]).toEqual([125, 'landlock-run: seccomp: Invalid argument\n'])
+})
+
+/** Makes what the second argument says in the directory that is the first, and prints an errno. */
+const NODES = `
+  use Fcntl ':mode';
+  my ($at, $what) = @ARGV; my ($old, $new) = ('before', 'made'); chdir $at or die;
+  my %mode = ('a whiteout' => S_IFCHR, 'a block device' => S_IFBLK, 'a pipe' => S_IFIFO, 'a plain file' => S_IFREG);
+  my $done = exists $mode{$what}
+    ? syscall(259, -100, $new, $mode{$what} | 0600, 0)
+    : do { open(my $f, '>', $old); syscall(316, -100, $old, -100, $new, $what eq 'a whiteout by renaming' ? 4 : 0) };
+  print $done == 0 ? 0 : $! + 0`
+
+describe.each(IDENTITIES)('device nodes, as $name', (identity) => {
+  const EPERM = '1'
+  const workspace = () => ['--ro', '/', '--rw', bench.workspace]
+  const made = (front: readonly string[], what: string) => {
+    bench.giveTo(identity)
+    const { stdout } = run([...front, 'perl', '-e', NODES, bench.workspace, what], { identity })
+    return { errno: stdout, there: readdirSync(bench.workspace).includes('made') }
+  }
+
+  it.runIf(process.arch === 'x64').each(['a whiteout', 'a whiteout by renaming'])(
+    '%s is not made',
+    (what) => {
+      expect(made([], what)).toEqual({ errno: '0', there: true })
+      rmSync(join(bench.workspace, 'made'))
+      const alone = [bench.launcher, '--no-landlock', '--deny', 'device-nodes', '--']
+      expect(made(alone, what)).toEqual({ errno: EPERM, there: false })
+    },
+  )
+
+  it.runIf(process.arch === 'x64').each(['a pipe', 'a plain file', 'a new name'])('%s is', (what) => {
+    const front = [bench.launcher, ...workspace(), '--deny', 'device-nodes', '--']
+    expect(made(front, what)).toEqual({ errno: '0', there: true })
+  })
+
+  it.runIf(process.arch === 'x64')('nor is a block device, capabilities or not', () => {
+    const front = [bench.launcher, '--no-landlock', '--deny', 'device-nodes', '--']
+    expect(made(front, 'a block device')).toEqual({ errno: EPERM, there: false })
+  })
 })

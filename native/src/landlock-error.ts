@@ -47,9 +47,9 @@ export interface LandlockErrorFields {
 export class LandlockError extends Error {
   override readonly name = 'LandlockError'
   readonly step: LandlockStep
-  /** A number of errno(3); 0 where no system call told one (a file that is no binding). */
+  /** A number of errno(3); ENOEXEC for a file that cannot be a binding, 0 where only the loader could tell. */
   readonly errno: number
-  /** The name of `errno`; for `load-addon` Node's own code, `ERR_DLOPEN_FAILED`. */
+  /** The name of `errno`; where only the loader could tell, Node's own code, `ERR_DLOPEN_FAILED`. */
   readonly code: string
   /** The path that the step was about, as given; bytes that are no UTF-8 are shown as U+FFFD. */
   readonly path?: string

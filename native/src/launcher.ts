@@ -27,7 +27,7 @@ export const LAUNCHER_OPTIONS = {
 } as const
 
 /** Groups of system calls that `deny` takes, one each time it is given. native/README.md says what each one holds. */
-export const DENIABLE_CALLS = ['limits-of-others', 'kernel-surface', 'metadata'] as const
+export const DENIABLE_CALLS = ['limits-of-others', 'kernel-surface', 'device-nodes', 'metadata'] as const
 
 export type DeniableCalls = (typeof DENIABLE_CALLS)[number]
 

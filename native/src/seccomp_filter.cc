@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -79,6 +80,7 @@ constexpr bool kListed = false;
 constexpr uint8_t kLimits = 1u << 0;
 constexpr uint8_t kSurface = 1u << 1;
 constexpr uint8_t kMetadata = 1u << 2;
+constexpr uint8_t kNodes = 1u << 3;
 
 struct GroupName {
   const char* name;
@@ -88,6 +90,7 @@ constexpr GroupName kGroupNames[] = {
     {"limits-of-others", kLimits},
     {"kernel-surface", kSurface},
     {"metadata", kMetadata},
+    {"device-nodes", kNodes},
 };
 
 // The call has no number there.
@@ -96,6 +99,9 @@ constexpr uint16_t kNone = UINT16_MAX;
 enum class When : uint8_t {
   Always,
   OthersLimits,  // of prlimit64: the process is not named as 0, and there is a new limit
+  MakesNode,     // of mknod: the mode is that of a device
+  MakesNodeAt,   // the same of mknodat
+  LeavesNode,    // of renameat2: RENAME_WHITEOUT
 };
 
 // A call that fails with `error` when one of `groups` is denied.
@@ -122,6 +128,11 @@ struct Call {
 constexpr Call kCalls[] = {
     // prlimit64(pid, resource, new_limit, old_limit)
     {kLimits, EPERM, {302, 340, 261, 369}, When::OthersLimits},
+
+    // Landlock takes a whiteout, the device that needs no capability, for a plain file on kernels from August 2026 on.
+    {kNodes, EPERM, {133, 14, kNone, 14}, When::MakesNode},       // mknod
+    {kNodes, EPERM, {259, 297, 33, 324}, When::MakesNodeAt},      // mknodat
+    {kNodes, EPERM, {316, 353, 276, 382}, When::LeavesNode},      // renameat2
 
     {kSurface, EPERM, {248, 286, 217, 309}},              // add_key
     {kSurface, EPERM, {249, 287, 218, 310}},              // request_key
@@ -159,6 +170,8 @@ constexpr Call kCalls[] = {
     {kMetadata, EACCES, {466, 466, 466, 466}},            // removexattrat
     {kMetadata, EACCES, {469, 469, 469, 469}},            // file_setattr
 };
+
+constexpr uint32_t kRenameWhiteout = 1u << 2;  // rename(2)
 
 // A request of ioctl that fails likewise. The kernel reads its low 32 bits alone.
 struct Request {
@@ -198,7 +211,7 @@ constexpr size_t count(const T (&)[N]) {
 }
 
 // Where a search ends: at an errno to return, 0 to allow, or at a look at the arguments.
-enum class Then : uint8_t { Return, LookAtLimits, LookAtRequest };
+enum class Then : uint8_t { Return, LookAtLimits, LookAtNode, LookAtNodeAt, LookAtRename, LookAtRequest };
 
 struct Target {
   Then then;
@@ -228,11 +241,26 @@ class Entries {
   size_t count_ = 0;
 };
 
+Then lookFor(When when) {
+  switch (when) {
+    case When::Always:
+      return Then::Return;
+    case When::OthersLimits:
+      return Then::LookAtLimits;
+    case When::MakesNode:
+      return Then::LookAtNode;
+    case When::MakesNodeAt:
+      return Then::LookAtNodeAt;
+    case When::LeavesNode:
+      return Then::LookAtRename;
+  }
+  return Then::Return;
+}
+
 Entries entriesFor(size_t calling, uint8_t groups) {
   Entries entries;
   for (const Call& call : kCalls) {
-    const Then then = call.when == When::OthersLimits ? Then::LookAtLimits : Then::Return;
-    if ((call.groups & groups) != 0) entries.add(call.numbers[calling], {then, call.error});
+    if ((call.groups & groups) != 0) entries.add(call.numbers[calling], {lookFor(call.when), call.error});
   }
   bool anyRequest = false;
   for (const Request& request : kRequests) anyRequest = anyRequest || (request.groups & groups) != 0;
@@ -295,6 +323,12 @@ class Builder {
         return deny(target.error);
       case Then::LookAtLimits:
         return addLimits(target.error);
+      case Then::LookAtNode:
+        return addNode(1, target.error);
+      case Then::LookAtNodeAt:
+        return addNode(2, target.error);
+      case Then::LookAtRename:
+        return addRename(target.error);
       case Then::LookAtRequest:
         return addRequests();
     }
@@ -309,6 +343,23 @@ class Builder {
     put({kJumpIfAnyBit, 3, 0, UINT32_MAX});
     load(argument(2) + sizeof(uint32_t));
     put({kJumpIfAnyBit, 1, 0, UINT32_MAX});
+    allow();
+    deny(error);
+  }
+
+  // The kernel reads the low 16 bits of a mode.
+  void addNode(size_t mode, uint8_t error) {
+    load(argument(mode));
+    put({kAnd, 0, 0, S_IFMT});
+    put({kJumpIfEqual, 2, 0, S_IFCHR});
+    put({kJumpIfEqual, 1, 0, S_IFBLK});
+    allow();
+    deny(error);
+  }
+
+  void addRename(uint8_t error) {
+    load(argument(4));
+    put({kJumpIfAnyBit, 1, 0, kRenameWhiteout});
     allow();
     deny(error);
   }

@@ -249,7 +249,7 @@ static int64_t answer(const struct seccomp_notif* request) {
       return answer_create(pid, args);
     case ADD_RULE:
       if ((uint32_t)args[3] >> ABI_FACTS[rules_abi].rule_flags != 0) return -EINVAL;
-      return args[1] == RULE_NET_PORT && rules_abi < 4 ? -EINVAL : 0;
+      return (uint32_t)args[1] > (rules_abi < 4 ? 1u : 2u) ? -EINVAL : 0;
     case RESTRICT_SELF:
       return (uint32_t)args[1] >> ABI_FACTS[rules_abi].self_flags != 0 ? -EINVAL : 0;
     case SYS_openat:

@@ -24,7 +24,7 @@ describe('what is open', () => {
       'read',
     ])
     expect(open({ mounts: true, landlockAbi: 5 })).toContain('unix-abstract')
-    expect(open({ mounts: true, landlockAbi: 6 })).toEqual(NETWORK)
+    expect(open({ mounts: true, landlockAbi: 6, nodeFilter: true })).toEqual(NETWORK)
   })
 
   it.each([
@@ -37,19 +37,20 @@ describe('what is open', () => {
     [7, ['metadata', 'process-visibility']],
     [99, ['metadata', 'process-visibility']],
   ])('under Landlock alone at ABI %d', (landlockAbi, expected) => {
-    expect(open({ landlockAbi }).toSorted()).toEqual([...expected, ...NETWORK].toSorted())
+    expect(open({ landlockAbi, nodeFilter: true }).toSorted()).toEqual([...expected, ...NETWORK].toSorted())
   })
 })
 
 describe('enforcement', () => {
   it('is full exactly when every file effect is enforced', () => {
-    expect(statementOf({ mounts: true, landlockAbi: 1 }).enforcement).toBe('full')
-    expect(statementOf({ mounts: true }).enforcement).toBe('partial')
-    expect(statementOf({ landlockAbi: 7 }).enforcement).toBe('partial')
-    expect(statementOf({ landlockAbi: 7, metadataFilter: true }).enforcement).toBe('full')
-    expect(statementOf({ landlockAbi: 2, metadataFilter: true }).enforcement).toBe('partial')
+    const enforcement = (layers: Layers) => statementOf({ nodeFilter: true, ...layers }).enforcement
+    expect(enforcement({ mounts: true })).toBe('full')
+    expect(enforcement({ mounts: true, nodeFilter: false })).toBe('partial')
+    expect(enforcement({ landlockAbi: 7 })).toBe('partial')
+    expect(enforcement({ landlockAbi: 7, metadataFilter: true })).toBe('full')
+    expect(enforcement({ landlockAbi: 2, metadataFilter: true })).toBe('partial')
     expect(statementOf({ seatbelt: true }).enforcement).toBe('full')
-    const full = effectsOf({ mounts: true, landlockAbi: 7 })
+    const full = effectsOf({ mounts: true, landlockAbi: 7, nodeFilter: true })
     for (const effect of ['write', 'create', 'remove', 'rename', 'truncate', 'metadata', 'special-files'])
       expect(enforcementOf({ ...full, [effect]: 'open' })).toBe('partial')
     expect(enforcementOf({ ...full, 'signal-host': 'open' })).toBe('full')

@@ -16,6 +16,8 @@ export interface Layers {
   readonly landlockAbi?: number | undefined
   /** The launcher's filter on calls that change metadata. */
   readonly metadataFilter?: boolean
+  /** Its filter on calls that make device nodes. */
+  readonly nodeFilter?: boolean
   /** A seatbelt profile. */
   readonly seatbelt?: boolean
 }
@@ -25,6 +27,8 @@ interface Closing {
   /** The first ABI that closes it. */
   readonly landlock?: number
   readonly metadataFilter?: true
+  /** What else has to hold for mounts and Landlock to close it. */
+  readonly andNodeFilter?: true
   readonly seatbelt?: true
 }
 
@@ -40,8 +44,9 @@ const CLOSED_BY: Readonly<Record<SandboxEffect, Closing>> = {
   rename: { mounts: true, landlock: 1, seatbelt: true },
   truncate: { mounts: true, landlock: 3, seatbelt: true },
   metadata: { mounts: true, metadataFilter: true, seatbelt: true },
-  // No mount keeps a whiteout, the one device that needs no capability, from being made in a writable directory.
-  'special-files': { landlock: 1, seatbelt: true },
+  // Whiteouts, the one device that needs no capability, can be made in a directory that is writable: no mount is against
+  // it, and Landlock takes them for plain files since erratum 4 (Linux 7.2, and stable kernels of August 2026).
+  'special-files': { mounts: true, landlock: 1, andNodeFilter: true, seatbelt: true },
   'device-ioctl': { mounts: true, landlock: 5 },
   'signal-host': { mounts: true, landlock: 6, seatbelt: true },
   'ptrace-host': { mounts: true, landlock: 1 },
@@ -64,11 +69,13 @@ export function effectsOf(layers: Layers): SandboxEffects {
 
 function isClosed(effect: SandboxEffect, layers: Layers): boolean {
   const closing = CLOSED_BY[effect]
-  return (
+  const kept =
     (closing.mounts === true && layers.mounts === true) ||
-    (closing.metadataFilter === true && layers.metadataFilter === true) ||
-    (closing.seatbelt === true && layers.seatbelt === true) ||
     (closing.landlock !== undefined && (layers.landlockAbi ?? 0) >= closing.landlock)
+  return (
+    (kept && (closing.andNodeFilter !== true || layers.nodeFilter === true)) ||
+    (closing.metadataFilter === true && layers.metadataFilter === true) ||
+    (closing.seatbelt === true && layers.seatbelt === true)
   )
 }
 

@@ -8,7 +8,8 @@ import type { Launcher } from './launcher.ts'
 
 const BWRAP = '/usr/bin/bwrap'
 /** Architectures that no filter knows do without. */
-const INNER = filtersCalls(process.arch) ? ['--supervise', '--deny', 'kernel-surface'] : ['--supervise']
+const DENIED = ['--deny', 'kernel-surface', '--deny', 'device-nodes']
+const INNER = ['--supervise', ...(filtersCalls(process.arch) ? DENIED : [])]
 const LAUNCHER: Launcher = { path: '/var/tmp/state/bin/launcher', landlockAbi: 7 }
 const TEMP = '/var/tmp/state/sessions/tmp-1'
 const ALL_CAPABILITIES = (1n << 41n) - 1n
@@ -292,7 +293,7 @@ describe('the argv', () => {
     ])
   })
 
-  it('is full only with Landlock underneath: mounts do not govern pipes and whiteouts', () => {
+  it('is full only with Landlock underneath: no mount keeps a command from a pipe outside', () => {
     const enforcement = (launcher: Launcher | undefined) =>
       bwrapBackend(BWRAP, launcher, USER).states('read-only').enforcement
     expect(enforcement({ ...LAUNCHER, landlockAbi: 1 })).toBe('full')

@@ -54,8 +54,11 @@ export function bwrapBackend(path: string, launcher: Launcher | undefined, host:
 }
 
 function statement(launcher: Launcher | undefined): Statement {
-  const stated = statementOf({ mounts: true, landlockAbi: launcher?.landlockAbi })
-  return launcher === undefined ? { ...stated, enforcement: 'partial' } : stated
+  const landlockAbi = launcher?.landlockAbi
+  const nodeFilter = launcher !== undefined && DENIED_CALLS.includes('device-nodes')
+  const stated = statementOf({ mounts: true, landlockAbi, nodeFilter })
+  // Pipes outside can be written through any mount.
+  return landlockAbi === undefined ? { ...stated, enforcement: 'partial' } : stated
 }
 
 function wrap(
@@ -168,7 +171,9 @@ export function bwrapView(policy: GroundedPolicy): View {
 }
 
 /** Mounts govern metadata, and the PID namespace limits. Architectures that no filter knows do without the rest. */
-const DENIED_CALLS: readonly DeniableCalls[] = filtersCalls(process.arch) ? ['kernel-surface'] : []
+const DENIED_CALLS: readonly DeniableCalls[] = filtersCalls(process.arch)
+  ? ['kernel-surface', 'device-nodes']
+  : []
 
 /** bubblewrap itself has set the environment, and its PID namespace ends what is left. */
 function innerLaunch(policy: GroundedPolicy): InnerLaunch {

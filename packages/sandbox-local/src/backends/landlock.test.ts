@@ -8,7 +8,10 @@ const COMMAND = ['bash', '-c', 'true']
 const NODES = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'ptmx', 'pts']
 const DEVICES = [...NODES.flatMap((name) => ['--dev', `/dev/${name}`]), '--shm', '/dev/shm']
 
-const SUPERVISED = ['--supervise', '--guard', '--deny', 'limits-of-others', '--deny', 'kernel-surface']
+const SUPERVISED = [
+  ...['--supervise', '--guard'],
+  ...['--deny', 'limits-of-others', '--deny', 'kernel-surface', '--deny', 'device-nodes'],
+]
 
 const workspace = { path: '/srv/ws', dev: 2049n, ino: 2n ** 60n }
 const readOnly: GroundedPolicy = {

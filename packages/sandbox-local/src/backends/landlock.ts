@@ -40,15 +40,20 @@ function leavesSignalsOpen(abi: number | undefined): boolean {
  * in `workspace-write` the workspace needs it.
  */
 const DENIED_CALLS: Readonly<Record<GroundedPolicy['mode'], readonly DeniableCalls[]>> = {
-  'read-only': ['limits-of-others', 'kernel-surface', 'metadata'],
-  'workspace-write': ['limits-of-others', 'kernel-surface'],
+  'read-only': ['limits-of-others', 'kernel-surface', 'device-nodes', 'metadata'],
+  'workspace-write': ['limits-of-others', 'kernel-surface', 'device-nodes'],
 }
 
 export function landlockBackend(launcher: Launcher): Backend {
   const { landlockAbi } = launcher
   return {
     backend: 'landlock',
-    states: (mode) => statementOf({ landlockAbi, metadataFilter: DENIED_CALLS[mode].includes('metadata') }),
+    states: (mode) =>
+      statementOf({
+        landlockAbi,
+        metadataFilter: DENIED_CALLS[mode].includes('metadata'),
+        nodeFilter: DENIED_CALLS[mode].includes('device-nodes'),
+      }),
     signalsReachHost: leavesSignalsOpen(landlockAbi),
     runners: [launcher.path],
     reportsStatus: true,

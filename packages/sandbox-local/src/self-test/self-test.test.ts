@@ -84,7 +84,7 @@ describe('a backend that lies', () => {
   })
 
   it('and stops nothing is caught in each word that it calls enforced', async () => {
-    const everything = effectsOf({ mounts: true, landlockAbi: 7 })
+    const everything = effectsOf({ mounts: true, landlockAbi: 7, nodeFilter: true })
     const modes = await selfTest(
       claiming(everything, (argv) => argv),
       site,
@@ -110,7 +110,7 @@ describe('a backend that lies', () => {
   })
 
   it("and runs nothing at all is caught by the command's own", async () => {
-    const stops = effectsOf({ mounts: true, landlockAbi: 7 })
+    const stops = effectsOf({ mounts: true, landlockAbi: 7, nodeFilter: true })
     const modes = await selfTest(
       claiming(stops, () => ['/bin/false']),
       site,
