@@ -69,6 +69,13 @@ constexpr size_t kX86_64 = 0;
 // __X32_SYSCALL_BIT. It is put aside: kernels before 5.4 took the numbers of either with and without it.
 constexpr uint32_t kX32Bit = 0x40000000;
 
+// Those of this machine: no kernel takes the calls of another.
+#if defined(__x86_64__) || defined(__i386__)
+constexpr size_t kOwnCallings[] = {0, 1};
+#else
+constexpr size_t kOwnCallings[] = {2, 3};
+#endif
+
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || defined(__arm__)
 constexpr bool kListed = true;
 // Halves of an argument are told apart by where they lie.
@@ -281,7 +288,7 @@ class Builder {
 
   Program build() {
     load(offsetof(CallData, architecture));
-    for (size_t i = 0; i < kCallingCount; i++) addCalling(i);
+    for (const size_t calling : kOwnCallings) addCalling(calling);
     put({kReturn, 0, 0, kReturnErrno | ENOSYS});
     return {static_cast<unsigned short>(length_), code_};
   }
