@@ -169,7 +169,11 @@ const RESOLVE_CHECKS = {
 const RUN_CHECKS = {
   'a result states every fact': check({}, async (bash, { traits }) => {
     // Absent from an executor that does not count.
-    const { sandbox, leftover = 0, ...result } = await run(bash, {
+    const {
+      sandbox,
+      leftover = 0,
+      ...result
+    } = await run(bash, {
       command: 'echo out; echo err >&2; exit 3',
       timeoutMs: 5_000,
     })
