@@ -410,3 +410,26 @@ describe.each(IDENTITIES)('device nodes, as $name', (identity) => {
     expect(made(front, 'a block device')).toEqual({ errno: EPERM, there: false })
   })
 })
+
+describe.each(IDENTITIES)('btrfs subvolumes, as $name', (identity) => {
+  /** Prints the errno of each request on a directory that was opened for reading. */
+  const ASK = `
+    sysopen(my $d, $ARGV[0], 0) or die; my $name = "\\0" x 4096;
+    print join ' ', map { ioctl($d, $_, $name) ? 0 : $! + 0 } 0x50009401, 0x50009417, 0x5000940e, 0x50009418, 0x5000940f, 0x5000943f`
+  const ask = ['perl', '-e', ASK, bench.outside]
+  const [EPERM, EBADF] = [1, 9]
+
+  it('are neither made nor removed', () => {
+    bench.giveTo(identity)
+    const asked = (front: readonly string[]) =>
+      run([...front, ...ask], { identity })
+        .stdout.split(' ')
+        .map(Number)
+    const open = asked([])
+    // Another file system knows none of the requests, btrfs finds no name in them: both have looked at it.
+    expect(open.length).toBe(6)
+    for (const errno of [EPERM, EBADF]) expect(open).not.toContain(errno)
+    const front = [bench.launcher, '--ro', '/', '--deny', 'kernel-surface', '--']
+    expect(asked(front)).toEqual(Array(6).fill(EPERM))
+  })
+})

@@ -199,6 +199,13 @@ constexpr Request kRequests[] = {
     {kSurface, EPERM, 0x5412},      // TIOCSTI: types into a terminal, as its user
     {kSurface, EPERM, 0x541c},      // TIOCLINUX: pastes into a console
     {kSurface, EPERM, 0xaa00},      // USERFAULTFD_IOC_NEW: userfaultfd by /dev/userfaultfd
+    // These make and remove directories on btrfs, and Landlock is not asked. Seen: Linux 6.18.
+    {kSurface, EPERM, 0x50009401},  // BTRFS_IOC_SNAP_CREATE
+    {kSurface, EPERM, 0x50009417},  // BTRFS_IOC_SNAP_CREATE_V2
+    {kSurface, EPERM, 0x5000940e},  // BTRFS_IOC_SUBVOL_CREATE
+    {kSurface, EPERM, 0x50009418},  // BTRFS_IOC_SUBVOL_CREATE_V2
+    {kSurface, EPERM, 0x5000940f},  // BTRFS_IOC_SNAP_DESTROY
+    {kSurface, EPERM, 0x5000943f},  // BTRFS_IOC_SNAP_DESTROY_V2
     {kMetadata, EACCES, 0x40086602},  // FS_IOC_SETFLAGS
     {kMetadata, EACCES, 0x40046602},  // FS_IOC32_SETFLAGS
     {kMetadata, EACCES, 0x40087602},  // FS_IOC_SETVERSION
