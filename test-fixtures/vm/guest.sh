@@ -39,7 +39,7 @@ launcher() {
   case $1 in
     open) ;;
     landlock) echo "/bin/landlock-run $grants --" ;;
-    supervised) echo "/bin/landlock-run --supervise --guard --own-limits $grants --" ;;
+    supervised) echo "/bin/landlock-run --supervise --guard --deny limits-of-others --deny kernel-surface --deny device-nodes $grants --" ;;
     no-landlock) echo "/bin/landlock-run --no-landlock --" ;;
   esac
 }

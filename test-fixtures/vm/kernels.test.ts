@@ -108,9 +108,26 @@ const PLACES = ['inside', 'outside'] as const
 const CONFINED = ['landlock', 'supervised'] as const
 const FREE = ['open', 'no-landlock'] as const
 
-function expected(place: (typeof PLACES)[number], landlock: Landlock): Outcomes {
+/** An ordinary user has no device here but those that every command gets. */
+const NO_DEVICE = 'device-ioctl unproved: nothing here to try it on works without confinement either'
+const UNPROVED: Readonly<Record<(typeof UIDS)[number], readonly string[]>> = {
+  '0': [],
+  '65534': [`read-only ${NO_DEVICE}`, `workspace-write ${NO_DEVICE}`],
+}
+
+/** What a filter answers, before Landlock is asked. */
+const FILTERED: Readonly<Record<(typeof CONFINED)[number], Outcomes>> = {
+  landlock: {},
+  supervised: { whiteout: 'EPERM' },
+}
+
+function expected(
+  setting: (typeof CONFINED)[number],
+  place: (typeof PLACES)[number],
+  landlock: Landlock,
+): Outcomes {
   const outcomes = Object.entries(ACTS).map(([name, act]) => [name, act[place](landlock) ? act.errno : 'ok'])
-  return { ...Object.fromEntries(outcomes), status: '0' }
+  return { ...Object.fromEntries(outcomes), ...FILTERED[setting], status: '0' }
 }
 
 const ALL_WORK: Outcomes = {
@@ -151,18 +168,38 @@ class Transcript {
 interface Report {
   readonly backend: string
   readonly usable: boolean
-  readonly enforcement?: string
+  /** `read-only`, then `workspace-write`; empty where nothing works. */
+  readonly enforcement: readonly string[]
+  /** Words that the self-test did not prove, with what came of them. */
+  readonly unproved: readonly string[]
   readonly abi?: number
+}
+
+/** The same as it is printed. */
+interface PrintedReport {
+  readonly backend: string
+  readonly usable: boolean
+  readonly abi?: number
+  readonly modes: readonly {
+    readonly mode: string
+    readonly enforcement: string
+    readonly effects: readonly { readonly effect: string; readonly proof: string; readonly why?: string }[]
+  }[]
 }
 
 function doctor(transcript: Transcript, uid: string): readonly Report[] {
   const [first = '{}'] = transcript.about(`doctor ${uid} -`)
   // The command's own output; what does not fit fails the comparison.
-  const { backends = [] } = JSON.parse(first) as { backends?: readonly Report[] }
-  return backends.map(({ backend, usable, enforcement, abi }) => ({
+  const { backends = [] } = JSON.parse(first) as { backends?: readonly PrintedReport[] }
+  return backends.map(({ backend, usable, abi, modes }) => ({
     backend,
     usable,
-    ...(enforcement === undefined ? {} : { enforcement }),
+    enforcement: modes.map(({ enforcement }) => enforcement),
+    unproved: modes.flatMap(({ mode, effects }) =>
+      effects
+        .filter(({ proof }) => proof !== 'proved')
+        .map(({ effect, proof, why }) => `${mode} ${effect} ${proof}: ${why}`),
+    ),
     ...(abi === undefined ? {} : { abi }),
   }))
 }
@@ -267,8 +304,8 @@ describe.each(KERNELS)('kernel $name', (kernel) => {
     it.each(UIDS)('as %s: the doctor finds bubblewrap alone', (uid) => {
       expect(transcript.outcomes(`doctor ${uid} -`)['status']).toBe('0')
       expect(doctor(transcript, uid)).toEqual([
-        { backend: 'bwrap', usable: true, enforcement: 'partial' },
-        { backend: 'landlock', usable: false },
+        { backend: 'bwrap', usable: true, enforcement: ['partial', 'partial'], unproved: UNPROVED[uid] },
+        { backend: 'landlock', usable: false, enforcement: [], unproved: [] },
       ])
     })
   } else {
@@ -278,14 +315,20 @@ describe.each(KERNELS)('kernel $name', (kernel) => {
     })
 
     it.each(ATTEMPTS)('as $uid, $setting, $place: what its ABI promises', ({ uid, setting, place }) => {
-      expect(transcript.outcomes(`${setting} ${uid} ${place}`)).toEqual(expected(place, found))
+      expect(transcript.outcomes(`${setting} ${uid} ${place}`)).toEqual(expected(setting, place, found))
     })
 
     it.each(UIDS)('as %s: the doctor finds both backends', (uid) => {
       expect(transcript.outcomes(`doctor ${uid} -`)['status']).toBe('0')
       expect(doctor(transcript, uid)).toEqual([
-        { backend: 'bwrap', usable: true, enforcement: 'full' },
-        { backend: 'landlock', usable: true, enforcement: 'partial', abi: found.abi },
+        { backend: 'bwrap', usable: true, enforcement: ['full', 'full'], unproved: UNPROVED[uid] },
+        {
+          backend: 'landlock',
+          usable: true,
+          enforcement: [found.abi >= 3 ? 'full' : 'partial', 'partial'],
+          unproved: UNPROVED[uid],
+          abi: found.abi,
+        },
       ])
     })
   }
