@@ -71,7 +71,18 @@ struct UnixAddress {
 
 enum class Name { Path, Abstract };
 
+// An address holds 107 bytes and a path many more, so the directory is entered and the rest is named from there.
+const char* enterDirectoryOf(const char* path) {
+  const char* slash = strrchr(path, '/');
+  if (slash == nullptr || slash == path) return path;
+  char directory[4096];
+  const int length = snprintf(directory, sizeof directory, "%.*s", static_cast<int>(slash - path), path);
+  const bool entered = length > 0 && static_cast<size_t>(length) < sizeof directory && chdir(directory) == 0;
+  return entered ? slash + 1 : path;
+}
+
 bool readAddress(const char* name, Name kind, UnixAddress* address) {
+  if (kind == Name::Path) name = enterDirectoryOf(name);
   // A path is ended by a NUL byte, an abstract name by the length.
   const size_t length = strlen(name) + 1;
   if (length > sizeof address->value.sun_path) {

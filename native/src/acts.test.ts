@@ -87,8 +87,10 @@ it.each([
   expect(tryActs(act, subject)).toEqual(worked(act))
 })
 
-it('connect-path works on a socket of its own, and not on a name that is too long', () => {
+it('connect-path works on a socket of its own, in a directory however deep, and not on a name that is too long', () => {
   expect(tryActs('connect-path', `+${at('sock')}`)).toEqual(worked('connect-path'))
+  mkdirSync(at('d'.repeat(200)))
+  expect(tryActs('connect-path', `+${at('d'.repeat(200))}/sock`)).toEqual(worked('connect-path'))
   expect(tryActs('connect-path', at('x'.repeat(108))).stdout).toBe('connect-path 36\n')
 })
 

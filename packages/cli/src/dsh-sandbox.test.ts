@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
@@ -379,3 +380,20 @@ function expectGone(): void {
   expect(made.length).toBeGreaterThanOrEqual(3)
   expect(made.filter((path) => existsSync(path))).toStrictEqual([])
 }
+
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('the doctor clears up before it obeys %s', async (signal, expected) => {
+  const made = () =>
+    existsSync(listOfMade()) ? readFileSync(listOfMade(), 'utf8').trimEnd().split('\n') : []
+  const child = begin(['doctor', '--json'])
+  const exit = once(child, 'exit')
+  // It has begun to make things, and is not done with them.
+  while (child.exitCode === null && made().length < 2) await setTimeout(10)
+  child.kill(signal)
+  const [status] = await exit
+  expect(status).toBe(expected)
+  expect(made().length).toBeGreaterThan(1)
+  expect(made().filter((path) => existsSync(path))).toStrictEqual([])
+})

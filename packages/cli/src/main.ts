@@ -5,9 +5,11 @@ import { parseArguments } from './arguments.ts'
 import { proveBackends } from './backends.ts'
 import { diagnosisJson, diagnosisText } from './doctor.ts'
 import { complain } from './complain.ts'
+import { signalStatus } from './exit-status.ts'
 import { write } from './output.ts'
 import { paletteFor } from './report.ts'
 import { runCommand } from './run-command.ts'
+import { watchSignals } from './signals.ts'
 
 /** `argv` is what follows the program's name. Never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -32,7 +34,10 @@ async function obey(argv: readonly string[]): Promise<number> {
 }
 
 async function examine(json: boolean): Promise<number> {
-  const proofs = await proveBackends()
+  // It takes a moment, and what it has made is cleared away before a signal is obeyed.
+  const watch = watchSignals()
+  const proofs = await proveBackends().finally(() => watch.release())
+  if (watch.received !== undefined) return signalStatus(watch.received)
   const { text, status } = json
     ? diagnosisJson(proofs)
     : diagnosisText(proofs, paletteFor(process.stdout, process.env))

@@ -286,7 +286,7 @@ function assertRequirementsMet({ mode, requires = [] }: SandboxPolicy, { backend
     'effect-open',
     names,
     `the policy requires effects to be enforced that ${backend} leaves open in ${mode} mode on this host: ${names}; ` +
-      'nothing was run. `dsh-sandbox doctor` shows what each backend enforces; drop the requirement to run without it.',
+      'nothing was run. Choose a backend that enforces them (`dsh-sandbox doctor` shows which), or drop the requirement.',
   )
 }
 

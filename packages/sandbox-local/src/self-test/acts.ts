@@ -33,9 +33,9 @@ export interface Targets {
   readonly victim: number
   /** A process that nothing here ends. */
   readonly neighbour: number
-  /** A file, and a socket that accepts. */
+  /** A file, and sockets that accept. */
   readonly file: string
-  readonly socket: string
+  readonly socket: string | undefined
   readonly abstractSocket: string
   readonly tcpPort: number
   readonly udpPort: number

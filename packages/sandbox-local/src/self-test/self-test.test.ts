@@ -1,7 +1,7 @@
 /** The self-test on real backends, and on some that lie: a test that cannot say "wrong" proves nothing. */
 
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { locateLauncher } from 'dsh-landlock'
 import { SANDBOX_EFFECTS, type SandboxEffects } from 'dsh-sandbox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -19,11 +19,12 @@ beforeEach(() => {
   scratch = realpathSync(mkdtempSync('/var/tmp/dsh-self-test-test-'))
   const located = locateLauncher()
   const launcher = 'path' in located ? located.path : undefined
-  site = { parent: dirname(scratch), timeoutMs: 20_000, temp: scratch, launcher }
+  for (const name of ['parent', 'temp', 'ws']) mkdirSync(join(scratch, name))
+  site = { parent: join(scratch, 'parent'), timeoutMs: 20_000, temp: join(scratch, 'temp'), launcher }
 })
 afterEach(() => rmSync(scratch, { recursive: true, force: true }))
 
-const leftovers = () => readdirSync('/var/tmp').filter((name) => /^dsh-self-test-(?!test-)/.test(name))
+const leftovers = () => readdirSync(site.parent)
 
 /** Words that were not proved, as `mode effect proof`. */
 function unproved(modes: readonly ModeProof[]): readonly string[] {
@@ -38,7 +39,7 @@ describe.each(['bwrap', 'landlock'] as const)('%s', (backend) => {
   beforeEach(({ skip }) => skipWithout(skip, NEED_OF[backend]))
 
   it('does as every word of it says, in both directions', async () => {
-    const provider = createLocalSandboxProvider({ backend })
+    const provider = createLocalSandboxProvider({ backend, stateParent: site.parent })
     try {
       const [proved] = await provider.selfTest()
       expect(proved?.report).toMatchObject({ backend, usable: true })
@@ -55,12 +56,12 @@ describe.each(['bwrap', 'landlock'] as const)('%s', (backend) => {
   })
 
   it('confines as it states, call by call', async () => {
-    const provider = createLocalSandboxProvider({ backend })
+    const provider = createLocalSandboxProvider({ backend, stateParent: site.parent })
     try {
       await provider.ready()
       const [proved] = await provider.selfTest()
       for (const { mode, enforcement, effects } of proved?.modes ?? []) {
-        const confined = provider.confine(['true'], { mode, workspaceRoot: scratch })
+        const confined = provider.confine(['true'], { mode, workspaceRoot: join(scratch, 'ws') })
         expect(confined.enforcement).toBe(enforcement)
         expect(confined.effects).toEqual(
           Object.fromEntries(effects.map(({ effect, word }) => [effect, word])),
@@ -119,6 +120,20 @@ describe('a backend that lies', () => {
       expect.arrayContaining(['read-only write wrong', 'workspace-write signal-host wrong']),
     )
   })
+})
+
+it('holds however deep private state lies', async ({ skip }) => {
+  skipWithout(skip, 'landlock')
+  const deep = join(site.parent, 'd'.repeat(120))
+  mkdirSync(deep)
+  const provider = createLocalSandboxProvider({ backend: 'landlock', stateParent: deep })
+  try {
+    const [proved] = await provider.selfTest()
+    const wrong = unproved(proved?.modes ?? []).filter((line) => line.endsWith('wrong'))
+    expect([proved?.modes.length, wrong]).toEqual([2, []])
+  } finally {
+    await provider.dispose()
+  }
 })
 
 it('proves nothing, and says why, where there is no launcher', async () => {

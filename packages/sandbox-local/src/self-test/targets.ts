@@ -9,9 +9,6 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { join } from 'node:path'
 import { UNGRANTED_DEVICES, type Targets } from './acts.ts'
 
-/** Outlives any test, and ends by itself if nobody ends it. Seconds. */
-const SLEEP_SECONDS = '600'
-
 /**
  * Of this length a name is the same for every Node: some fill shorter ones with NUL bytes, which count (unix(7)). Seen: 20.20.
  */
@@ -26,31 +23,35 @@ export interface LiveTargets {
 /** Starts what all runs share. `folder` gets the socket. */
 export async function startTargets(folder: string): Promise<LiveTargets> {
   const processes: ChildProcess[] = []
-  const sleeper = async (): Promise<number> => {
-    const child = spawn('/bin/sleep', [SLEEP_SECONDS], { stdio: 'ignore' })
+  // It reads what nobody writes, so it is there until it is ended, or this process is, in whichever way.
+  const waiter = async (): Promise<number> => {
+    const child = spawn('/bin/cat', { stdio: ['pipe', 'ignore', 'ignore'] })
     processes.push(child)
     await once(child, 'spawn')
     if (child.pid === undefined) throw new Error('a started process has no number')
     return child.pid
   }
-  const socket = join(folder, 'sock')
   const abstractSocket = `dsh-self-test-${randomUUID()}-`.padEnd(LONGEST_ABSTRACT_NAME, 'x')
   const [pathServer, abstractServer, tcpServer] = [listener(), listener(), listener()]
+  // The folder may be too deep for the address of a socket.
+  const socket = await listening(pathServer, { path: join(folder, 'sock') }).then(
+    () => join(folder, 'sock'),
+    () => undefined,
+  )
   await Promise.all([
-    listening(pathServer, { path: socket }),
     listening(abstractServer, { path: `\0${abstractSocket}` }),
     listening(tcpServer, { host: '127.0.0.1', port: 0 }),
   ])
   const datagrams = createSocket('udp4')
   datagrams.bind(0, '127.0.0.1')
   await once(datagrams, 'listening')
-  const neighbour = await sleeper()
+  const neighbour = await waiter()
   return {
     forRun: async (own) => {
       const file = join(own, 'read')
       writeFileSync(file, 'old\n')
       return {
-        victim: await sleeper(),
+        victim: await waiter(),
         neighbour,
         file,
         socket,
