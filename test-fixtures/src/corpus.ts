@@ -54,6 +54,7 @@ export const NEEDS = [
   'chown',
   'dac-read-search',
   'user-namespaces',
+  'user-overlays',
   'ptrace-siblings',
   'proc-sys',
   'sysrq-trigger',

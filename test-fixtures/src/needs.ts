@@ -1,7 +1,7 @@
 /** What this host and this account have. In: words of {@link Need}. Out: the words that are missing. */
 
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Need } from './corpus.ts'
 
@@ -30,6 +30,20 @@ function mayAccess(path: string, mode: number): boolean {
   } catch {
     // Whatever access(2) says against it, the attack cannot use it either.
     return false
+  }
+}
+
+/** True where the file system that cases lie on can be the upper one of an overlay, and the kernel lets a user make one. */
+function makesUserOverlays(): boolean {
+  const folder = mkdtempSync('/var/tmp/dsh-overlay-')
+  try {
+    const script =
+      'cd "$1" && mkdir low up wd to && mount -t overlay o -o userxattr,lowerdir=low,upperdir=up,workdir=wd to'
+    return spawnSync('unshare', ['-Urm', 'sh', '-c', script, 'sh', folder], { stdio: 'ignore' }).status === 0
+  } finally {
+    // What the overlay kept there is closed even to its owner.
+    spawnSync('chmod', ['-R', 'u+rwX', folder])
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -92,6 +106,7 @@ const PRESENT: Readonly<Record<Need, () => boolean>> = {
   chown: () => hasCapability(CAPABILITY.CHOWN),
   'dac-read-search': () => hasCapability(CAPABILITY.DAC_READ_SEARCH),
   'user-namespaces': makesUserNamespaces,
+  'user-overlays': makesUserOverlays,
   'ptrace-siblings': tracesSiblings,
   // A container often has these read-only, or not at all, for root too.
   'proc-sys': () => mayAccess('/proc/sys/vm/swappiness', constants.W_OK),
@@ -117,6 +132,7 @@ const CLOSED_FROM_OUTSIDE: readonly Need[] = [
   'proc-sys',
   'sysrq-trigger',
   'init-root',
+  'user-overlays',
   'i386-calls',
   'inode-flags',
   'legacy-tiocsti',
