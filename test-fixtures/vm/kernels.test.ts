@@ -109,7 +109,7 @@ const CONFINED = ['landlock', 'supervised'] as const
 const FREE = ['open', 'no-landlock'] as const
 
 /** An ordinary user has no device here but those that every command gets. */
-const NO_DEVICE = 'device-ioctl unproved: nothing here to try it on works without confinement either'
+const NO_DEVICE = 'device-ioctl unproved: this user has nothing here to try it on'
 const UNPROVED: Readonly<Record<(typeof UIDS)[number], readonly string[]>> = {
   '0': [],
   '65534': [`read-only ${NO_DEVICE}`, `workspace-write ${NO_DEVICE}`],

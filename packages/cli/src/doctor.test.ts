@@ -101,8 +101,8 @@ describe('the matrix of effects', () => {
     const proof = { effect: 'tcp', word: 'open', proof: 'unproved', why: 'no network' } as const
     const { status, text } = diagnosisText([stated(proof)], PLAIN)
     expect(status).toBe(0)
-    expect(text).toContain('open (not proved)')
-    expect(text.split('\n').at(-2)).toBe('bwrap: tcp not proved: no network')
+    expect(text).toContain('│ open *          │')
+    expect(text.split('\n').at(-2)).toBe('* bwrap: tcp not proved: no network')
   })
 
   it('colours words where colours are wanted', () => {

@@ -116,7 +116,7 @@ function wordCell(effects: readonly EffectProof[], effect: SandboxEffect, palett
     case 'wrong':
       return palette.red(`${found.word}: WRONG`)
     case 'unproved':
-      return `${colour(found.word)} (not proved)`
+      return `${colour(found.word)} *`
   }
 }
 
@@ -138,7 +138,7 @@ function unprovedLines({ report: { backend }, modes }: BackendProof): readonly s
     const effects = new Set(unproved.filter(({ why }) => why === reason).map(({ effect }) => effect))
     const which = effects.size === SANDBOX_EFFECTS.length ? 'no word' : [...effects].join(', ')
     const not = effects.size === SANDBOX_EFFECTS.length ? 'proved' : 'not proved'
-    return `${backend}: ${which} ${not}: ${oneLine(reason)}`
+    return `* ${backend}: ${which} ${not}: ${oneLine(reason)}`
   })
 }
 

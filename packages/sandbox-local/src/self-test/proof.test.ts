@@ -26,13 +26,8 @@ describe('a word', () => {
   it.each<[string, Partial<Observation>[], EffectProof['proof'], string | undefined]>([
     ['enforced, and stopped', [{}], 'proved', undefined],
     ['enforced, and one act gets through', [{}, { act: 'append', worksConfined: true }], 'wrong', 'append'],
-    [
-      'enforced, and nothing works in the open',
-      [{ worksInTheOpen: false }],
-      'unproved',
-      'without confinement',
-    ],
-    ['enforced, and nothing was tried', [], 'unproved', 'without confinement'],
+    ['enforced, and nothing works in the open', [{ worksInTheOpen: false }], 'unproved', 'nothing here'],
+    ['enforced, and nothing was tried', [], 'unproved', 'nothing here'],
     ["enforced, and the command's own is stopped too", [{}, { direction: 'own' }], 'wrong', "command's own"],
     [
       "enforced, and the command's own works",
@@ -44,7 +39,7 @@ describe('a word', () => {
       'enforced, and only the own was tried',
       [{ direction: 'own', worksConfined: true }],
       'unproved',
-      'without',
+      'nothing here',
     ],
   ])('%s', (_, observations, proof, why) => {
     const found = proofOf('write', observations.map(seen))

@@ -45,7 +45,7 @@ export function proofsOf(
       effect,
       word,
       proof: 'unproved',
-      why: 'nothing here to try it on works without confinement either',
+      why: 'this user has nothing here to try it on',
     }
   })
 }
