@@ -7,8 +7,8 @@
  */
 export type SandboxEnforcement = 'full' | 'partial'
 
-/** The effects a backend speaks of one by one. */
-export const SANDBOX_EFFECTS = [
+/** The effects that a mode speaks of. */
+export const FILE_EFFECTS = [
   'write',
   'create',
   'remove',
@@ -16,6 +16,11 @@ export const SANDBOX_EFFECTS = [
   'truncate',
   'metadata',
   'special-files',
+] as const
+
+/** The effects a backend speaks of one by one. */
+export const SANDBOX_EFFECTS = [
+  ...FILE_EFFECTS,
   'device-ioctl',
   'signal-host',
   'ptrace-host',
@@ -26,17 +31,6 @@ export const SANDBOX_EFFECTS = [
   'udp',
   'read',
 ] as const
-
-/** The effects that a mode speaks of. The others are stated beside them. */
-export const FILE_EFFECTS = [
-  'write',
-  'create',
-  'remove',
-  'rename',
-  'truncate',
-  'metadata',
-  'special-files',
-] as const satisfies readonly (typeof SANDBOX_EFFECTS)[number][]
 
 /** One kind of act that a command can do to the world outside its sandbox. */
 export type SandboxEffect = (typeof SANDBOX_EFFECTS)[number]
