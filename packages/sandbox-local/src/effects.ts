@@ -3,6 +3,7 @@
 import {
   FILE_EFFECTS,
   SANDBOX_EFFECTS,
+  type ConfinedSandboxMode,
   type SandboxEffect,
   type SandboxEffects,
   type SandboxEnforcement,
@@ -89,12 +90,21 @@ export interface Statement {
   readonly enforcement: SandboxEnforcement
   /** Undefined: nothing is stated, so nothing may rely on it. */
   readonly effects: SandboxEffects | undefined
+  /** Effects that the command's own files are closed to as well. A filter cannot tell whose file a call is about. */
+  readonly closedEverywhere: readonly SandboxEffect[]
+}
+
+/** The same statement for every mode. */
+export function inEveryMode(statement: Statement): Readonly<Record<ConfinedSandboxMode, Statement>> {
+  return { 'read-only': statement, 'workspace-write': statement }
 }
 
 /** The statement that follows from what lies between. */
 export function statementOf(layers: Layers): Statement {
   const effects = effectsOf(layers)
-  return { enforcement: enforcementOf(effects), effects }
+  const filtered = SANDBOX_EFFECTS.filter((effect) => CLOSED_BY[effect].metadataFilter === true)
+  const closedEverywhere = layers.metadataFilter === true ? filtered : []
+  return { enforcement: enforcementOf(effects), effects, closedEverywhere }
 }
 
 /** Those of `required` that are not enforced, in their order. A word that is none counts as open. */

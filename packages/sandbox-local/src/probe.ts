@@ -4,14 +4,14 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { access, mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { access, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { execa } from 'execa'
 import type { ConfinedSandboxMode } from 'dsh-sandbox'
 import type { Backend } from './backends/backend.ts'
 import { startFix, type BackendFailure } from './failure.ts'
 import type { GroundedPolicy } from './grounded-policy.ts'
-import type { PinnedRoot } from './roots.ts'
+import { makeRoot, plainPolicy } from './scratch-policy.ts'
 
 /** Ends with a status of its own, so that a runner that never started it cannot be taken for it. */
 const PROBE_STATUS = 43
@@ -56,22 +56,15 @@ async function probeMode(
   scratch: string,
   site: ProbeSite,
 ): Promise<BackendFailure | undefined> {
-  const workspace = await makeDirectory(join(scratch, mode))
-  const elsewhere = await makeDirectory(join(scratch, `${mode}-outside`))
+  const workspace = makeRoot(join(scratch, mode))
+  const elsewhere = makeRoot(join(scratch, `${mode}-outside`))
   await assertWritable(elsewhere.path)
   const files = {
     temp: join(site.temp, `probe-${randomUUID()}`),
     inside: join(workspace.path, 'inside'),
     outside: join(elsewhere.path, 'outside'),
   }
-  const policy: GroundedPolicy = {
-    mode,
-    workspace,
-    writable: mode === 'read-only' ? [] : [workspace],
-    tmp: 'private',
-    temp: site.temp,
-    hidden: [],
-  }
+  const policy = plainPolicy(mode, workspace, site.temp)
   const started = await runProbe(backend, policy, files, site)
   if (started !== undefined) return started
   return judge(mode, files)
@@ -127,12 +120,6 @@ async function judge(
         }
   }
   return undefined
-}
-
-async function makeDirectory(path: string): Promise<PinnedRoot> {
-  await mkdir(path)
-  const { dev, ino } = await stat(path, { bigint: true })
-  return { path, dev, ino }
 }
 
 /** The denied write must be one that works without a sandbox, or stopping it proves nothing. */

@@ -26,7 +26,7 @@ import { readHostFacts, type Home, type HostFacts } from './host.ts'
 import { keepPrivate, makePrivateState, removePrivateState } from './private-state.ts'
 import { createRootPins } from './roots.ts'
 import { isUnchanged } from './runner-identity.ts'
-import { LAUNCHER_FOLDER, settleLauncher } from './launcher-copy.ts'
+import { LAUNCHER_FOLDER } from './launcher-copy.ts'
 import { ladder, select, tryRung, type SelectionGround, type TriedRung } from './selection.ts'
 import { selfTest, type ModeProof } from './self-test/self-test.ts'
 import { createSessionTemps, type SessionTemps } from './session-temps.ts'
@@ -134,14 +134,12 @@ class LocalProvider implements LocalSandboxProvider {
     return Promise.all(rungs.map((rung) => tryRung(rung, this.selectionGround())))
   }
 
-  private async prove(backend: Backend): Promise<readonly ModeProof[]> {
+  private prove(backend: Backend): Promise<readonly ModeProof[]> {
     const { path, temps } = this.privateState()
-    const launcher = await settleLauncher(path, this.config.probeTimeoutMs)
     return selfTest(backend, {
       parent: dirname(path),
       timeoutMs: this.config.probeTimeoutMs,
       temp: temps.pathOf(PROBE_SESSION),
-      launcher: 'found' in launcher ? launcher.found.path : undefined,
     })
   }
 
@@ -209,13 +207,13 @@ class LocalProvider implements LocalSandboxProvider {
   }
 
   private describe(
-    { backend, states, reportsStatus, view }: Backend,
+    { backend, statements, reportsStatus, view }: Backend,
     policy: GroundedPolicy,
     argv: readonly string[],
     channel: ConfinementChannel | undefined,
   ): ConfinedArgv {
     const { tempDir, scratch, shared = [], maskedRoots, visibleRoots } = view(policy)
-    const { enforcement, effects } = states(policy.mode)
+    const { enforcement, effects } = statements[policy.mode]
     const writable = policy.writable.map(({ path }) => path)
     return {
       argv,
@@ -278,8 +276,11 @@ class LocalProvider implements LocalSandboxProvider {
 }
 
 /** What was asked for and is not enforced is a refusal that names it. */
-function assertRequirementsMet({ mode, requires = [] }: SandboxPolicy, { backend, states }: Backend): void {
-  const open = openEffects(requires, states(mode).effects)
+function assertRequirementsMet(
+  { mode, requires = [] }: SandboxPolicy,
+  { backend, statements }: Backend,
+): void {
+  const open = openEffects(requires, statements[mode].effects)
   if (open.length === 0) return
   const names = open.join(', ')
   throw new SandboxPolicyError(

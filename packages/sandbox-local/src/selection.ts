@@ -181,7 +181,7 @@ async function probed(
 }
 
 function enforcementByMode(backend: Backend): NonNullable<BackendReport['enforcement']> {
-  const of = (mode: ConfinedSandboxMode) => backend.states(mode).enforcement
+  const of = (mode: ConfinedSandboxMode) => backend.statements[mode].enforcement
   return { 'read-only': of('read-only'), 'workspace-write': of('workspace-write') }
 }
 

@@ -22,12 +22,14 @@ export interface View {
 /** A backend that a probe has found or is about to try. */
 export interface Backend {
   readonly backend: SandboxBackend
-  /** What the backend answers for in this mode. */
-  states(mode: ConfinedSandboxMode): Statement
+  /** What the backend answers for. */
+  readonly statements: Readonly<Record<ConfinedSandboxMode, Statement>>
   /** True where a command can send any signal to this process. */
   readonly signalsReachHost: boolean
   /** Programs run outside the confinement; each must lie outside every writable root. */
   readonly runners: readonly string[]
+  /** The launcher among them, which a command can run inside too; undefined where there is none. */
+  readonly launcher: string | undefined
   /** Files that a runner's command line names, such as the script behind an interpreter; the same holds for them. */
   readonly scripts?: readonly string[]
   /** True when the runner can report on a status descriptor. */

@@ -257,7 +257,7 @@ describe('the argv', () => {
   it('is partial without a launcher: late mounts and standard streams stay doors', () => {
     expect(
       [LAUNCHER, undefined].map(
-        (launcher) => bwrapBackend(BWRAP, launcher, USER).states('read-only').enforcement,
+        (launcher) => bwrapBackend(BWRAP, launcher, USER).statements['read-only'].enforcement,
       ),
     ).toEqual(['full', 'partial'])
   })
@@ -295,7 +295,7 @@ describe('the argv', () => {
 
   it('is full only with Landlock underneath: no mount keeps a command from a pipe outside', () => {
     const enforcement = (launcher: Launcher | undefined) =>
-      bwrapBackend(BWRAP, launcher, USER).states('read-only').enforcement
+      bwrapBackend(BWRAP, launcher, USER).statements['read-only'].enforcement
     expect(enforcement({ ...LAUNCHER, landlockAbi: 1 })).toBe('full')
     expect(enforcement({ ...LAUNCHER, landlockAbi: undefined })).toBe('partial')
     expect(enforcement(undefined)).toBe('partial')

@@ -5,7 +5,7 @@
 
 import { filtersCalls, type DeniableCalls } from 'dsh-landlock'
 import { isWithin, type ConfinementChannel, type RunnerFailureRule } from 'dsh-sandbox'
-import { statementOf, type Statement } from '../effects.ts'
+import { inEveryMode, statementOf, type Statement } from '../effects.ts'
 import type { GroundedPolicy } from '../grounded-policy.ts'
 import type { HostFacts } from '../host.ts'
 import type { Backend, View } from './backend.ts'
@@ -38,15 +38,16 @@ export const BWRAP_FAILURE: RunnerFailureRule = {
 
 /**
  * bubblewrap at `path`. Without a launcher, bash closes descriptors inside and no Landlock lies underneath. Two doors stay
- * open then: a host mount that is made later, and a standard stream that is a file or directory of the host's. With no Landlock
- * underneath, for whatever reason, mounts stop neither a write to a pipe of the host's nor an overlay whiteout.
+ * open then: a host mount that is made later, and a standard stream that is a file or directory of the host's. With no
+ * Landlock underneath, for whatever reason, no mount stops a write to a pipe of the host's.
  */
 export function bwrapBackend(path: string, launcher: Launcher | undefined, host: HostFacts): Backend {
   return {
     backend: 'bwrap',
-    states: () => statement(launcher),
+    statements: inEveryMode(statement(launcher)),
     signalsReachHost: false,
     runners: launcher === undefined ? [path] : [path, launcher.path],
+    launcher: launcher?.path,
     reportsStatus: launcher !== undefined,
     wrap: (argv, policy, channel) => wrap(path, launcher, host, argv, policy, channel),
     view: bwrapView,

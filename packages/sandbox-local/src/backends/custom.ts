@@ -1,6 +1,7 @@
 /** An operator's own runner: it gets bubblewrap's arguments and is held to the same probe. */
 
 import type { RunnerFailureRule } from 'dsh-sandbox'
+import { inEveryMode } from '../effects.ts'
 import type { HostFacts } from '../host.ts'
 import type { Backend } from './backend.ts'
 import { bwrapProfile, bwrapView, descriptorCloser } from './bwrap.ts'
@@ -10,9 +11,10 @@ export function customBackend(runnerCommand: readonly string[], host: HostFacts)
   return {
     backend: 'custom',
     // What the program does with its profile is the operator's to say; it is probed, not described.
-    states: () => ({ enforcement: 'full', effects: undefined }),
+    statements: inEveryMode({ enforcement: 'full', effects: undefined, closedEverywhere: [] }),
     signalsReachHost: true,
     runners: runnerCommand.slice(0, 1),
+    launcher: undefined,
     reportsStatus: false,
     wrap: (argv, policy) => [
       ...runnerCommand,

@@ -86,7 +86,7 @@ describe('the argv', () => {
 
 it('is partial, hides nothing, and reports', () => {
   expect(BACKEND).toMatchObject({ backend: 'landlock', reportsStatus: true })
-  expect(BACKEND.states('workspace-write').enforcement).toBe('partial')
+  expect(BACKEND.statements['workspace-write'].enforcement).toBe('partial')
   expect(BACKEND.runners).toEqual(['/var/tmp/state/bin/launcher'])
   expect(landlockView(workspaceWrite)).toEqual({
     tempDir: TEMP,

@@ -7,7 +7,7 @@
 
 import type { DeniableCalls } from 'dsh-landlock'
 import { SHARED_MEMORY } from 'dsh-sandbox'
-import { statementOf } from '../effects.ts'
+import { statementOf, type Statement } from '../effects.ts'
 import type { GroundedPolicy } from '../grounded-policy.ts'
 import type { Backend, View } from './backend.ts'
 import { innerArgv, PLAIN_DEVICES, TERMINAL_DEVICES, type InnerLaunch, type Launcher } from './launcher.ts'
@@ -48,18 +48,26 @@ export function landlockBackend(launcher: Launcher): Backend {
   const { landlockAbi } = launcher
   return {
     backend: 'landlock',
-    states: (mode) =>
-      statementOf({
-        landlockAbi,
-        metadataFilter: DENIED_CALLS[mode].includes('metadata'),
-        nodeFilter: DENIED_CALLS[mode].includes('device-nodes'),
-      }),
+    statements: {
+      'read-only': statement(landlockAbi, 'read-only'),
+      'workspace-write': statement(landlockAbi, 'workspace-write'),
+    },
     signalsReachHost: leavesSignalsOpen(landlockAbi),
     runners: [launcher.path],
+    launcher: launcher.path,
     reportsStatus: true,
     wrap: (argv, policy, channel) => innerArgv(launcher, innerLaunch(policy), argv, channel),
     view: landlockView,
   }
+}
+
+function statement(landlockAbi: number | undefined, mode: GroundedPolicy['mode']): Statement {
+  const denied = DENIED_CALLS[mode]
+  return statementOf({
+    landlockAbi,
+    metadataFilter: denied.includes('metadata'),
+    nodeFilter: denied.includes('device-nodes'),
+  })
 }
 
 function innerLaunch(policy: GroundedPolicy): InnerLaunch {

@@ -4,7 +4,7 @@
  */
 
 import type { RunnerFailureRule } from 'dsh-sandbox'
-import { statementOf } from '../effects.ts'
+import { inEveryMode, statementOf } from '../effects.ts'
 import type { GroundedPolicy } from '../grounded-policy.ts'
 import type { Backend, View } from './backend.ts'
 import { tempEnvironment } from './temp-environment.ts'
@@ -28,9 +28,10 @@ export const SEATBELT_FAILURE: RunnerFailureRule = { fatalSignatures: ['sandbox-
 export function seatbeltBackend(): Backend {
   return {
     backend: 'seatbelt',
-    states: () => statementOf({ seatbelt: true }),
+    statements: inEveryMode(statementOf({ seatbelt: true })),
     signalsReachHost: false,
     runners: [SANDBOX_EXEC],
+    launcher: undefined,
     reportsStatus: false,
     wrap: (argv, policy) => seatbeltArgv(argv, policy),
     view: seatbeltView,

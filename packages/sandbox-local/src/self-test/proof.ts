@@ -27,16 +27,16 @@ export interface EffectProof {
   readonly why?: string
 }
 
-/** One proof per effect, in the order of {@link SANDBOX_EFFECTS}. `unpromised` effects owe nothing to one's own. */
+/** One proof per effect, in the order of {@link SANDBOX_EFFECTS}. Effects that are closed everywhere owe nothing to one's own. */
 export function proofsOf(
   words: Readonly<Record<SandboxEffect, SandboxEffectState>>,
   observations: readonly Observation[],
-  unpromised: readonly SandboxEffect[],
+  closedEverywhere: readonly SandboxEffect[],
 ): readonly EffectProof[] {
   return SANDBOX_EFFECTS.map((effect) => {
     const seen = observations.filter((one) => one.effect === effect && one.worksInTheOpen)
     const outside = seen.filter(({ direction }) => direction === 'outside')
-    const own = unpromised.includes(effect) ? [] : seen.filter(({ direction }) => direction === 'own')
+    const own = closedEverywhere.includes(effect) ? [] : seen.filter(({ direction }) => direction === 'own')
     const word = words[effect]
     const fault = outsideFault(word, outside) ?? ownFault(own)
     if (fault !== undefined) return { effect, word, proof: 'wrong', why: fault }

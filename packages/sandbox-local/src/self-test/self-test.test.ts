@@ -6,8 +6,10 @@ import { locateLauncher } from 'dsh-landlock'
 import { SANDBOX_EFFECTS, type SandboxEffects } from 'dsh-sandbox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Backend } from '../backends/backend.ts'
+import { bwrapBackend } from '../backends/bwrap.ts'
 import { landlockBackend, landlockView } from '../backends/landlock.ts'
-import { effectsOf } from '../effects.ts'
+import { effectsOf, inEveryMode } from '../effects.ts'
+import { readHostFacts } from '../host.ts'
 import { createLocalSandboxProvider } from '../provider.ts'
 import { NEED_OF, skipWithout } from '../testing/needs.ts'
 import { selfTest, type ModeProof, type SelfTestSite } from './self-test.ts'
@@ -17,10 +19,8 @@ let site: SelfTestSite
 
 beforeEach(() => {
   scratch = realpathSync(mkdtempSync('/var/tmp/dsh-self-test-test-'))
-  const located = locateLauncher()
-  const launcher = 'path' in located ? located.path : undefined
   for (const name of ['parent', 'temp', 'ws']) mkdirSync(join(scratch, name))
-  site = { parent: join(scratch, 'parent'), timeoutMs: 20_000, temp: join(scratch, 'temp'), launcher }
+  site = { parent: join(scratch, 'parent'), timeoutMs: 20_000, temp: join(scratch, 'temp') }
 })
 afterEach(() => rmSync(scratch, { recursive: true, force: true }))
 
@@ -76,10 +76,13 @@ describe.each(['bwrap', 'landlock'] as const)('%s', (backend) => {
 describe('a backend that lies', () => {
   beforeEach(({ skip }) => skipWithout(skip, 'landlock'))
 
-  const honest = (): Backend => landlockBackend({ path: site.launcher ?? '', landlockAbi: 7 })
+  const honest = (): Backend => {
+    const located = locateLauncher()
+    return landlockBackend({ path: 'path' in located ? located.path : '', landlockAbi: 7 })
+  }
   const claiming = (effects: SandboxEffects, wrap: Backend['wrap']): Backend => ({
     ...honest(),
-    states: () => ({ enforcement: 'full', effects }),
+    statements: inEveryMode({ enforcement: 'full', effects, closedEverywhere: [] }),
     wrap,
     view: landlockView,
   })
@@ -136,9 +139,23 @@ it('holds however deep private state lies', async ({ skip }) => {
   }
 })
 
+it('holds where private state lies in what bubblewrap masks', async ({ skip }) => {
+  skipWithout(skip, 'bwrap with the launcher')
+  const masked = realpathSync(mkdtempSync('/tmp/dsh-self-test-test-'))
+  const provider = createLocalSandboxProvider({ backend: 'bwrap', stateParent: masked })
+  try {
+    const [proved] = await provider.selfTest()
+    const wrong = unproved(proved?.modes ?? []).filter((line) => line.endsWith('wrong'))
+    expect([proved?.modes.length, wrong]).toEqual([2, []])
+  } finally {
+    await provider.dispose()
+    rmSync(masked, { recursive: true, force: true })
+  }
+})
+
 it('proves nothing, and says why, where there is no launcher', async () => {
-  const backend = landlockBackend({ path: join(scratch, 'nowhere'), landlockAbi: 7 })
-  const modes = await selfTest(backend, { ...site, launcher: undefined })
+  const modes = await selfTest(bwrapBackend('/usr/bin/bwrap', undefined, readHostFacts()), site)
+  expect(modes.length).toBe(2)
   for (const { effects } of modes)
     expect(effects.every(({ proof, why = '' }) => proof === 'unproved' && why.includes('launcher'))).toBe(
       true,

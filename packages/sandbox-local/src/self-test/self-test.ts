@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { LAUNCHER_OPTIONS } from 'dsh-landlock'
@@ -14,12 +14,11 @@ import {
   SANDBOX_EFFECTS,
   SANDBOX_MODES,
   type ConfinedSandboxMode,
-  type SandboxEffect,
 } from 'dsh-sandbox'
 import type { Backend } from '../backends/backend.ts'
 import type { Statement } from '../effects.ts'
 import type { GroundedPolicy } from '../grounded-policy.ts'
-import type { PinnedRoot } from '../roots.ts'
+import { makeRoot, plainPolicy } from '../scratch-policy.ts'
 import { fileAttempts, forbiddenAttempts, outsideAttempts, ownAttempts, type Attempt } from './acts.ts'
 import { proofsOf, type Direction, type EffectProof, type Observation } from './proof.ts'
 import { startTargets, type LiveTargets } from './targets.ts'
@@ -38,15 +37,13 @@ export interface SelfTestSite {
   readonly timeoutMs: number
   /** The session temp that the commands may write. */
   readonly temp: string
-  /** `landlock-run`, which tries the acts; undefined where there is none. */
-  readonly launcher: string | undefined
 }
 
 const CONFINED_MODES = SANDBOX_MODES.filter(isConfinedMode)
 
 /** Tries `backend` in every confined mode. Rejects when the host cannot hold the test itself. */
 export async function selfTest(backend: Backend, site: SelfTestSite): Promise<readonly ModeProof[]> {
-  const { launcher } = site
+  const { launcher } = backend
   if (launcher === undefined) return CONFINED_MODES.map((mode) => untried(backend, mode))
   const scratch = realpathSync(mkdtempSync(join(site.parent, 'dsh-self-test-')))
   try {
@@ -66,13 +63,14 @@ export async function selfTest(backend: Backend, site: SelfTestSite): Promise<re
 }
 
 interface Arena extends SelfTestSite {
+  /** Tries the acts. */
   readonly launcher: string
   readonly scratch: string
   readonly targets: LiveTargets
 }
 
 function untried(backend: Backend, mode: ConfinedSandboxMode): ModeProof {
-  const { enforcement, effects } = backend.states(mode)
+  const { enforcement, effects } = backend.statements[mode]
   const why = 'the launcher, which tries the acts, is not here'
   return {
     mode,
@@ -85,30 +83,18 @@ function untried(backend: Backend, mode: ConfinedSandboxMode): ModeProof {
 }
 
 async function proveMode(backend: Backend, mode: ConfinedSandboxMode, arena: Arena): Promise<ModeProof> {
-  const { enforcement, effects } = backend.states(mode)
+  const { enforcement, effects, closedEverywhere } = backend.statements[mode]
   if (effects === undefined) return { mode, enforcement, effects: [] }
   const own = join(arena.temp, `self-test-${randomUUID()}`)
   mkdirSync(own)
   try {
-    const workspace = makeDirectory(join(arena.scratch, mode))
-    const policy: GroundedPolicy = {
-      mode,
-      workspace,
-      writable: mode === 'read-only' ? [] : [workspace],
-      tmp: 'private',
-      temp: arena.temp,
-      hidden: [],
-    }
+    const workspace = makeRoot(join(arena.scratch, mode))
+    const policy = plainPolicy(mode, workspace, arena.temp)
     const observations = await observe(backend, policy, own, arena)
-    return { mode, enforcement, effects: proofsOf(effects, observations, unpromised(backend, mode)) }
+    return { mode, enforcement, effects: proofsOf(effects, observations, closedEverywhere) }
   } finally {
     rmSync(own, { recursive: true, force: true })
   }
-}
-
-/** Where the metadata filter closes an effect, it closes it everywhere, the command's own temp among it. */
-function unpromised({ backend }: Backend, mode: ConfinedSandboxMode): readonly SandboxEffect[] {
-  return backend === 'landlock' && mode === 'read-only' ? ['metadata'] : []
 }
 
 interface Placed {
@@ -125,7 +111,7 @@ async function observe(
   const { tempDir, maskedRoots, visibleRoots } = backend.view(policy)
   const root = policy.mode === 'read-only' ? own : policy.workspace.path
   const inside = policy.mode === 'read-only' ? join(tempDir, own.slice(arena.temp.length)) : root
-  const openRoot = makeDirectory(join(arena.scratch, `${policy.mode}-open`)).path
+  const openRoot = makeRoot(join(arena.scratch, `${policy.mode}-open`)).path
   const open = await run((argv) => argv, await place(openRoot, openRoot, `${policy.mode}-1`, arena), arena)
   const attempts = await place(root, inside, `${policy.mode}-2`, arena)
   const confined = await run((argv) => backend.wrap(argv, policy, undefined), attempts, arena)
@@ -144,7 +130,7 @@ function isMasked(subject: string, masked: readonly string[], visible: readonly 
 
 /** Fresh things to act on: the command's own in `own` (on the host, and as it names it), the others in a new directory. */
 async function place(own: string, inside: string, name: string, arena: Arena): Promise<readonly Placed[]> {
-  const outside = makeDirectory(join(arena.scratch, name)).path
+  const outside = makeRoot(join(arena.scratch, name)).path
   const targets = await arena.targets.forRun(outside)
   return [
     ...[
@@ -186,10 +172,4 @@ async function run(
 function errnoIn(line: string | undefined, act: string): number | undefined {
   const [name, errno] = line?.split(' ') ?? []
   return name === act && errno !== undefined ? Number(errno) : undefined
-}
-
-function makeDirectory(path: string): PinnedRoot {
-  mkdirSync(path)
-  const { dev, ino } = statSync(path, { bigint: true })
-  return { path, dev, ino }
 }
