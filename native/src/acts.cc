@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,6 +40,14 @@ int writeFile(const char* path) {
 int createFile(const char* path) { return tryOpen(path, O_CREAT | O_EXCL | O_WRONLY); }
 int createDirectory(const char* path) { return errnoUnless(mkdir(path, 0700) == 0); }
 int createLink(const char* path) { return errnoUnless(symlink("nowhere", path) == 0); }
+// To a second name beside the first.
+int linkFile(const char* path) {
+  char beside[4096];
+  const int length = snprintf(beside, sizeof beside, "%s.linked", path);
+  if (length < 0 || static_cast<size_t>(length) >= sizeof beside) return ENAMETOOLONG;
+  return errnoUnless(link(path, beside) == 0);
+}
+
 int removeFile(const char* path) { return errnoUnless(unlink(path) == 0); }
 int removeDirectory(const char* path) { return errnoUnless(rmdir(path) == 0); }
 
@@ -60,6 +69,11 @@ int changeTimes(const char* path) {
   const timespec times[2] = {{1000000000, 0}, {1000000000, 0}};
   return errnoUnless(utimensat(AT_FDCWD, path, times, 0) == 0);
 }
+
+// To whom it belongs already: nobody needs a capability for that, and no confinement is asked less for it.
+int changeOwner(const char* path) { return errnoUnless(chown(path, geteuid(), getegid()) == 0); }
+
+int setAttribute(const char* path) { return errnoUnless(setxattr(path, "user.dsh", "x", 1, 0) == 0); }
 
 int makeFifo(const char* path) { return errnoUnless(mkfifo(path, 0600) == 0); }
 
@@ -224,6 +238,7 @@ constexpr Act kActs[] = {
     {"create", createFile},
     {"mkdir", createDirectory},
     {"symlink", createLink},
+    {"link", linkFile},
     {"unlink", removeFile},
     {"rmdir", removeDirectory},
     {"rename", renameFile},
@@ -231,6 +246,8 @@ constexpr Act kActs[] = {
     {"open-truncate", truncateOpening},
     {"chmod", changeMode},
     {"utimes", changeTimes},
+    {"chown", changeOwner},
+    {"setxattr", setAttribute},
     {"mkfifo", makeFifo},
     {"mksocket", makeSocket},
     {"whiteout", makeWhiteout},

@@ -42,6 +42,8 @@ describe('an act on a path', () => {
     ['create', 'nothing', (path) => lstatSync(path).isFile()],
     ['mkdir', 'nothing', (path) => lstatSync(path).isDirectory()],
     ['symlink', 'nothing', (path) => lstatSync(path).isSymbolicLink()],
+    ['link', 'file', (path) => statSync(`${path}.linked`).ino === statSync(path).ino],
+    ['chown', 'file', (path) => statSync(path).uid === process.getuid?.()],
     ['unlink', 'file', (path) => !existsSync(path)],
     ['rmdir', 'directory', (path) => !existsSync(path)],
     ['rename', 'file', (path) => !existsSync(path) && existsSync(`${path}.renamed`)],

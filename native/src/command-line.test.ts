@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { AS_ROOT, IDENTITIES, run, runReporting, syscallNumbers, useBench } from '../test/bench.ts'
 import { IS_MUSL } from '../test/needs.ts'
-import { LAUNCHER_OPTIONS } from './index.ts'
+import { DENIABLE_CALLS, LAUNCHER_OPTIONS } from './index.ts'
 
 const bench = useBench()
 
@@ -75,9 +75,10 @@ describe('usage', () => {
     })
   })
 
-  it('--help names every option', () => {
+  it('--help names every option, and every group of calls', () => {
     const { status, stdout, stderr } = run([bench.launcher, '--help'])
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(DENIABLE_CALLS.filter((group) => !stdout.includes(group))).toEqual([])
     expect(Object.values(LAUNCHER_OPTIONS).filter((option) => !stdout.includes(`${option} `))).toEqual([])
   })
 })

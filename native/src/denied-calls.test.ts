@@ -1,6 +1,6 @@
 /** `--deny`: which calls fail and how, by whatever way they are made; and a supervisor whose limits were taken away. */
 
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -164,6 +164,8 @@ for line in sys.argv[1:]:
 const EPERM = 1
 const EACCES = 13
 const X32_BIT = 0x4000_0000
+/** Source: inode(7), S_IFCHR. */
+const CHARACTER_DEVICE = 0o020000
 
 interface DeniedCall {
   readonly group: DeniableCalls
@@ -173,11 +175,16 @@ interface DeniedCall {
   readonly x64?: number
   readonly i386?: number
   readonly arm64?: number
+  /** The second argument, where -1 is not what is denied. */
+  readonly second?: number
 }
 
 /** Source: <asm/unistd_64.h>, <asm/unistd_32.h> and <asm-generic/unistd.h> of Linux 6.1, and syscall.tbl for newer calls. */
 const DENIED_CALLS: readonly DeniedCall[] = (
   [
+    ['limits-of-others', 'prlimit64', 302, 340, 261],
+    ['device-nodes', 'mknod', 133, 14, undefined],
+    ['device-nodes', 'renameat2', 316, 353, 276],
     ['kernel-surface', 'add_key', 248, 286, 217],
     ['kernel-surface', 'request_key', 249, 287, 218],
     ['kernel-surface', 'keyctl', 250, 288, 219],
@@ -187,6 +194,8 @@ const DENIED_CALLS: readonly DeniedCall[] = (
     ['kernel-surface', 'io_uring_setup', 425, 425, 425],
     ['kernel-surface', 'io_uring_enter', 426, 426, 426],
     ['kernel-surface', 'io_uring_register', 427, 427, 427],
+    ['kernel-surface', 'mq_open', 240, 277, 180],
+    ['kernel-surface', 'mq_unlink', 241, 278, 181],
     ['kernel-surface', 'open_tree', 428, 428, 428],
     ['kernel-surface', 'move_mount', 429, 429, 429],
     ['kernel-surface', 'fsopen', 430, 430, 430],
@@ -228,6 +237,7 @@ const DENIED_CALLS: readonly DeniedCall[] = (
   ...(x64 === undefined ? {} : { x64 }),
   ...(i386 === undefined ? {} : { i386 }),
   ...(arm64 === undefined ? {} : { arm64 }),
+  ...(call === 'mknod' ? { second: CHARACTER_DEVICE } : {}),
 }))
 
 interface DeniedRequest {
@@ -247,6 +257,8 @@ const DENIED_REQUESTS: readonly DeniedRequest[] = (
     ['metadata', 'FS_IOC32_SETFLAGS', 0x40046602],
     ['metadata', 'FS_IOC_SETVERSION', 0x40087602],
     ['metadata', 'FS_IOC32_SETVERSION', 0x40047602],
+    ['metadata', 'EXT4_IOC_MIGRATE', 0x6609],
+    ['metadata', 'BTRFS_IOC_SET_RECEIVED_SUBVOL_32', 0xc0c09425],
     ['metadata', 'EXT4_IOC_SETVERSION', 0x40086604],
     ['metadata', 'EXT4_IOC32_SETVERSION', 0x40046604],
     ['metadata', 'FS_IOC_FSSETXATTR', 0x401c5820],
@@ -295,7 +307,7 @@ describe.each(IDENTITIES)('groups, as $name', (identity) => {
   for (const { way, program, table, mask, ioctl } of WAYS) {
     const calls = DENIED_CALLS.flatMap((row) => {
       const number = row[table]
-      return number === undefined ? [] : [{ ...row, line: `${number + mask} -1 -1` }]
+      return number === undefined ? [] : [{ ...row, line: `${number + mask} -1 ${row.second ?? -1}` }]
     })
     const named = (errors: readonly number[] | undefined) =>
       errors && Object.fromEntries(calls.map(({ call }, at) => [call, errors[at]]))
@@ -442,5 +454,42 @@ describe.each(IDENTITIES)('btrfs subvolumes, as $name', (identity) => {
     for (const errno of [EPERM, EBADF]) expect(open).not.toContain(errno)
     const front = [bench.launcher, '--ro', '/', '--deny', 'kernel-surface', '--']
     expect(asked(front)).toEqual(Array(6).fill(EPERM))
+  })
+})
+
+/** The numbers that the filter is made with, by the header of each architecture where it is installed. */
+describe('numbers of calls', () => {
+  const source = readFileSync(new URL('seccomp_filter.cc', import.meta.url), 'utf8')
+  const rows = [...source.matchAll(/^ {4}\{k\w+(?: \| k\w+)*, E\w+, \{(.*?)\}.*\/\/ (\w+)$/gm)].map(
+    ([, numbers = '', call = '']) => ({ call, numbers: numbers.split(', ') }),
+  )
+  const HEADERS = [
+    { column: 0, of: 'x86_64', places: ['x86_64-linux-gnu/asm/unistd_64.h', 'asm/unistd_64.h'] },
+    { column: 1, of: 'i386', places: ['x86_64-linux-gnu/asm/unistd_32.h', 'asm/unistd_32.h'] },
+    { column: 2, of: 'aarch64', places: ['asm-generic/unistd.h'] },
+  ] as const
+
+  it('are read from the source, one for each call that the table above has', () => {
+    const named = new Set(rows.map(({ call }) => call))
+    expect(DENIED_CALLS.filter(({ call }) => !named.has(call)).map(({ call }) => call)).toEqual([])
+  })
+
+  it.each(HEADERS)('of $of are those of its header', ({ column, places }) => {
+    const header = places.map((place) => join('/usr/include', place)).find((path) => existsSync(path))
+    // The compiler's own library brings them, so where something was built they are there, but on another processor.
+    if (header === undefined) return expect(process.arch).not.toBe('x64')
+    const defined = new Map(
+      [...readFileSync(header, 'latin1').matchAll(/^#define __NR(?:3264)?_(\w+)\s+(\d+)$/gm)].map(
+        ([, name = '', number = '']) => [name, number],
+      ),
+    )
+    // The generic header has those of 32 bits too, which aarch64 is not.
+    if (column === 2) defined.delete('utimensat_time64')
+    const known = rows.filter(({ call }) => defined.has(call))
+    expect(known.length).toBeGreaterThan(rows.length / 2)
+    for (const { call, numbers } of known) expect([call, numbers[column]]).toEqual([call, defined.get(call)])
+    // A call that the header lacks is newer than the header, and has the same number everywhere, or is not of here.
+    for (const { call, numbers } of rows.filter((row) => !defined.has(row.call)))
+      expect([call, numbers[column] === 'kNone' || new Set(numbers).size === 1]).toEqual([call, true])
   })
 })

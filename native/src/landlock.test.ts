@@ -9,6 +9,7 @@ import {
   readFileSync,
   readdirSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -134,6 +135,14 @@ describe.each(IDENTITIES)('files, as $name', (identity) => {
     expect([readdirSync(bench.workspace), readdirSync(bench.outside)]).toEqual([['v'], ['again', 'dir']])
   })
 
+  it('a grant that is a symbolic link is one of what it points to', () => {
+    arrange(identity)
+    const link = join(bench.workspace, 'link')
+    symlinkSync(bench.outside, link)
+    run([...confined('--rw', link), ...script('echo new > "$2/victim"; echo x > "$1/new"')], { identity })
+    expect([victim(), readdirSync(bench.workspace)]).toEqual(['new\n', ['link']])
+  })
+
   it('a granted file is writable, what lies beside it is not', () => {
     arrange(identity)
     const file = join(bench.outside, 'victim')
@@ -226,6 +235,15 @@ describe.each(IDENTITIES)('devices, as $name', (identity) => {
     )
   })
 
+  it('are all that a granted directory of theirs gives: nothing is made or removed in it', () => {
+    arrange(identity)
+    const text = 'echo x > "$2/new"; rm "$2/victim"; mkdir "$2/newer"'
+    run([...confined('--dev', bench.outside), ...script(text)], { identity })
+    expect(readdirSync(bench.outside)).toEqual(['dir', 'victim'])
+    run(script(text), { identity })
+    expect(readdirSync(bench.outside)).toEqual(['dir', 'new', 'newer'])
+  })
+
   it('that do not exist are skipped; any other trouble is not', () => {
     expect(run([...confined('--dev', '/dev/no-such'), 'true'], { identity }).status).toBe(0)
     expect(run([...confined('--dev', '/etc/passwd/x'), 'true'], { identity })).toMatchObject({
@@ -265,6 +283,16 @@ describe.each(IDENTITIES)('shared memory, as $name', (identity) => {
       stderr: '',
     })
     expect(readdirSync(bench.workspace)).toEqual([])
+  })
+
+  it('what lies there is not executed', () => {
+    arrange(identity)
+    const text = 'echo "echo ran" > "$1/new" && chmod 755 "$1/new" && "$1/new"'
+    expect(run(script(text), { identity }).stdout).toBe('ran\n')
+    rmSync(join(bench.workspace, 'new'))
+    const bare = [bench.launcher, '--ro', '/usr', '--ro', '/lib', '--ro', '/lib64', '--ro', '/bin']
+    expect(run([...bare, '--shm', bench.workspace, '--', ...script(text)], { identity }).stdout).toBe('')
+    expect(readdirSync(bench.workspace)).toEqual(['new'])
   })
 
   it.each(BEYOND)('$name can be put there in the open', ({ text }) => {

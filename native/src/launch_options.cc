@@ -22,7 +22,7 @@ const char kHelp[] =
     "  --shm PATH                    make, use and remove plain files in PATH; skipped likewise\n"
     "  --no-landlock                 everything but the Landlock rules\n"
     "  --deny GROUP                  PROGRAM makes none of these system calls: limits-of-others,\n"
-    "                                kernel-surface, metadata\n"
+    "                                kernel-surface, device-nodes, metadata\n"
     "  --passive                     only close descriptors, then run PROGRAM\n"
     "  --ignore-signals              with --passive: PROGRAM ignores SIGTERM, SIGINT and SIGHUP\n"
     "  --private-mounts              with --passive: no later mount of the host reaches PROGRAM\n"

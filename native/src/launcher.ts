@@ -7,7 +7,7 @@
 export const LAUNCHER_OPTIONS = {
   probe: '--probe',
   help: '--help',
-  /** Then pairs of a {@link LAUNCHER_ACTS} name and its subject; nothing else may follow. */
+  /** Then pairs of an act and its subject (native/README.md, Single acts); nothing else may follow. */
   tryActs: '--try',
   passive: '--passive',
   ignoreSignals: '--ignore-signals',

@@ -46,7 +46,9 @@ describe('the tables', () => {
       expect(rows.map(({ bit }) => bit)).toEqual(rows.map((_, index) => 1n << BigInt(index)))
       for (const row of rows) expect(kernelOf(tables, row.abi)).toMatch(/^\d+\.\d+$/)
     }
+    const releases = ['5.13', '5.19', '6.2', '6.7', '6.10', '6.12', '6.15', '7.0', '7.1', '7.2', '7.3']
     expect(tables.releases.map(({ abi }) => abi)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    expect(tables.releases.map(({ abi }) => kernelOf(tables, abi))).toEqual(releases)
     expect(highestAbi(tables)).toBe(11)
   })
 })

@@ -134,7 +134,7 @@ struct Call {
 // arch/arm/tools/syscall.tbl; Linux 6.18.
 constexpr Call kCalls[] = {
     // prlimit64(pid, resource, new_limit, old_limit)
-    {kLimits, EPERM, {302, 340, 261, 369}, When::OthersLimits},
+    {kLimits, EPERM, {302, 340, 261, 369}, When::OthersLimits},  // prlimit64
 
     // Landlock takes a whiteout, the device that needs no capability, for a plain file on kernels from August 2026 on.
     {kNodes, EPERM, {133, 14, kNone, 14}, When::MakesNode},       // mknod
@@ -151,6 +151,9 @@ constexpr Call kCalls[] = {
     {kSurface | kMetadata, EPERM, {426, 426, 426, 426}},  // io_uring_enter
     {kSurface | kMetadata, EPERM, {427, 427, 427, 427}},  // io_uring_register
 
+    // A queue is removed without Landlock being asked, and made before it is: it then fails, and the queue is there.
+    {kSurface, EPERM, {240, 277, 180, 274}},  // mq_open
+    {kSurface, EPERM, {241, 278, 181, 275}},  // mq_unlink
     // Landlock denies mount(2), and is not asked when a file system is made in the newer way: in a user namespace, an
     // overlay empties and makes directories that no rule opens, before anything is mounted. Seen: Linux 6.18.
     {kSurface, EPERM, {428, 428, 428, 428}},  // open_tree
@@ -223,6 +226,7 @@ constexpr Request kRequests[] = {
     {kMetadata, EACCES, 0x40046602},  // FS_IOC32_SETFLAGS
     {kMetadata, EACCES, 0x40087602},  // FS_IOC_SETVERSION
     {kMetadata, EACCES, 0x40047602},  // FS_IOC32_SETVERSION
+    {kMetadata, EACCES, 0x6609},      // EXT4_IOC_MIGRATE: sets a flag
     {kMetadata, EACCES, 0x40086604},  // EXT4_IOC_SETVERSION
     {kMetadata, EACCES, 0x40046604},  // EXT4_IOC32_SETVERSION
     {kMetadata, EACCES, 0x401c5820},  // FS_IOC_FSSETXATTR
