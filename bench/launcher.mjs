@@ -61,12 +61,25 @@ async function main(rounds) {
   try {
     const [few, many] = [workspaceWith(scratch, 10), workspaceWith(scratch, FILES)]
     const supervised = ['--supervise', '--guard']
+    // What a workspace-write command is denied.
+    const denied = ['limits-of-others', 'kernel-surface', 'device-nodes'].flatMap((group) => [
+      '--deny',
+      group,
+    ])
     const ways = {
       true: [TRUE],
       'launcher, Landlock': [LAUNCHER, ...grants(few), '--', TRUE],
       'launcher, Landlock, --supervise': [LAUNCHER, '--supervise', ...grants(few), '--', TRUE],
       'launcher, Landlock, --supervise --guard': [LAUNCHER, ...supervised, ...grants(few), '--', TRUE],
-      [`the same, ${FILES} files`]: [LAUNCHER, ...supervised, ...grants(many), '--', TRUE],
+      'the same with --deny, as a command gets it': [
+        LAUNCHER,
+        ...supervised,
+        ...denied,
+        ...grants(few),
+        '--',
+        TRUE,
+      ],
+      [`the same, ${FILES} files`]: [LAUNCHER, ...supervised, ...denied, ...grants(many), '--', TRUE],
     }
     const times = timesOf(ways, rounds)
     const base = median(times.true)
@@ -83,7 +96,14 @@ async function main(rounds) {
       })),
     )
     const sleeper = ['/bin/sh', '-c', 'echo up; exec sleep 60']
-    const memory = await supervisorMemory([LAUNCHER, ...supervised, ...grants(few), '--', ...sleeper])
+    const memory = await supervisorMemory([
+      LAUNCHER,
+      ...supervised,
+      ...denied,
+      ...grants(few),
+      '--',
+      ...sleeper,
+    ])
     console.table(
       memory.map(({ peak, own }, index) => ({
         process: ['launcher', 'guard'][index],

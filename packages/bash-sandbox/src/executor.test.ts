@@ -145,6 +145,21 @@ describe('the hand-over', () => {
   })
 })
 
+it('what is required reaches the provider, in each way of running', async () => {
+  const provider = new RecordingProvider()
+  const bash = executorWith(provider, { ...readOnly(), requires: ['write'] })
+  await bash.run(bash.resolve({ command: 'true' }))
+  await bash.start(bash.resolve({ command: 'true' })).done
+  await bash.runArgv(['true'])
+  await bash.passArgv(['true'])
+  expect(provider.asked.map(({ policy }) => policy.requires)).toEqual([
+    ['write'],
+    ['write'],
+    ['write'],
+    ['write'],
+  ])
+})
+
 describe('danger-full-access', () => {
   it('enforces nothing, so whatever requires an effect is refused before it runs', async () => {
     const bash = executorWith(new RecordingProvider(), { ...readOnly(), requires: ['write'] })

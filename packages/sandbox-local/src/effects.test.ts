@@ -41,6 +41,19 @@ describe('what is open', () => {
   })
 })
 
+it('under a seatbelt profile: devices, tracing, what is seen, and the network', () => {
+  expect(open({ seatbelt: true })).toEqual([
+    'device-ioctl',
+    'ptrace-host',
+    'process-visibility',
+    'unix-pathname',
+    'unix-abstract',
+    'tcp',
+    'udp',
+    'read',
+  ])
+})
+
 describe('enforcement', () => {
   it('is full exactly when every file effect is enforced', () => {
     const enforcement = (layers: Layers) => statementOf({ nodeFilter: true, ...layers }).enforcement

@@ -393,6 +393,37 @@ describe('sessions', () => {
   })
 })
 
+describe('who takes the argv alone, and can only signal its process group', () => {
+  /** How bubblewrap hands a signal on, and how the launcher does. */
+  const ENDS = [
+    { backend: 'bwrap', need: 'bwrap with the launcher', byTerm: [143, null] },
+    { backend: 'landlock', need: 'landlock', byTerm: [null, 'SIGTERM'] },
+  ] as const
+
+  async function signalled(backend: 'bwrap' | 'landlock', script: string, signal: NodeJS.Signals) {
+    await make({ backend }).ready()
+    const [program = '', ...args] = provider.confine(['bash', '-c', script], policy()).argv
+    const child = spawn(program, args, { cwd: ws, detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+    const ended = once(child, 'exit')
+    let stdout = ''
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+    while (!stdout.includes('up')) await once(child.stdout, 'data')
+    process.kill(-(child.pid ?? 0), signal)
+    return { end: await ended, stdout }
+  }
+
+  it.for(ENDS)('$backend: a trapped TERM finishes', async ({ backend, need }, { skip }) => {
+    skipWithout(skip, need)
+    const script = 'trap "sleep 0.2; echo bye; exit 7" TERM; echo up; sleep 60 & wait'
+    expect(await signalled(backend, script, 'SIGTERM')).toEqual({ end: [7, null], stdout: 'up\nbye\n' })
+  })
+
+  it.for(ENDS)('$backend: a death by TERM keeps its number', async ({ backend, need, byTerm }, { skip }) => {
+    skipWithout(skip, need)
+    expect((await signalled(backend, 'echo up; exec sleep 60', 'SIGTERM')).end).toEqual(byTerm)
+  })
+})
+
 describe('end to end', () => {
   const ATTACK = 'echo x > "$1/outside/file"; echo x > "$1/ws/file"'
   const attack = () => ['bash', '-c', ATTACK, 'bash', scratch]

@@ -50,6 +50,7 @@ const fileActs: readonly FileAct[] = [
   { act: 'create', effect: 'create', before: 'nothing', happened: exists },
   { act: 'mkdir', effect: 'create', before: 'nothing', happened: exists },
   { act: 'symlink', effect: 'create', before: 'nothing', happened: exists },
+  { act: 'link', effect: 'create', before: 'file', happened: (path) => exists(`${path}.linked`) },
   { act: 'unlink', effect: 'remove', before: 'file', happened: (path) => !exists(path) },
   { act: 'rmdir', effect: 'remove', before: 'directory', happened: (path) => !exists(path) },
   { act: 'rename', effect: 'rename', before: 'file', happened: (path) => !exists(path) },
@@ -67,6 +68,9 @@ const forbiddenActs: readonly FileAct[] = [
 ]
 
 export const OTHER_ACTS: readonly OtherAct[] = [
+  // Changed to what they are, or invisible to stat(2). A file of another act is as good as one more.
+  { act: 'chown', effect: 'metadata', outside: ({ file }) => file, own: (own) => join(own, 'write') },
+  { act: 'setxattr', effect: 'metadata', outside: ({ file }) => file, own: (own) => join(own, 'write') },
   { act: 'ioctl', effect: 'device-ioctl', outside: ({ device }) => device, own: () => '/dev/null' },
   { act: 'signal', effect: 'signal-host', outside: ({ victim }) => String(victim), own: () => '+' },
   { act: 'trace', effect: 'ptrace-host', outside: ({ neighbour }) => String(neighbour), own: () => '+' },
